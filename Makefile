@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Every entry to kmirror. `make` alone lists them.
+#
+# What is built lands in O (default build/): libkmirror.a, libkmirror.so and kmirror of the last `make all`,
+# and one folder per sanitizer (none, address, thread) with the objects, so that switching costs no rebuild.
+# A change of compiler or flags within a folder rebuilds it: tools/make/build.mk, flags.stamp.
+
+# ---- variables, their defaults, and what they may be -----------------------------------------------------------
+
+O       ?= build
+RELEASE ?= 0
+FAULTS  ?= 1
+WERROR  ?= 0
+DEPS    ?= 1
+V       ?= 0
+PREFIX  ?= /usr/local
+FILTER  ?=
+TESTS   ?=
+ARGS    ?=
+KDIR    ?=
+KMIRROR_PAGE_SHIFT ?= 12
+
+SAN_DEFAULT := $(if $(filter check check-unit tests,$(MAKECMDGOALS)),address,none)
+SAN ?= $(SAN_DEFAULT)
+
+include tools/make/flags.mk
+
+.PHONY: help deps all lib tests check check-unit check-kernel check-instrumentable stress bench install clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make deps                   install the missing Debian 12 packages, and say which'
+	@echo 'make all                    libkmirror.a, libkmirror.so and the command kmirror, left in O'
+	@echo 'make check                  every test, under the address and undefined-behaviour sanitizers'
+	@echo 'make check SAN=thread       the concurrent tests, under the thread sanitizer'
+	@echo 'make check-unit             the GoogleTest part of check alone'
+	@echo 'make check-kernel KDIR=     the kernel'"'"'s own lib/test_maple_tree.c, unmodified, on this library'
+	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
+	@echo 'make stress                 allocator and tree under load, with and without sheaves; ARGS= goes to kmirror stress'
+	@echo 'make bench                  ns per operation beside std::map and malloc; ARGS= goes to Google Benchmark'
+	@echo 'make install PREFIX=        headers, libraries, pkg-config file and command; DESTDIR= is put in front'
+	@echo 'make compile_commands.json  for clangd and clang-tidy'
+	@echo 'make clean                  remove what was built in O'
+	@echo
+	@echo 'O=build          folder for everything that is built'
+	@echo 'SAN=none         address (with undefined) | thread | none; check takes address when not told'
+	@echo 'RELEASE=0        1: no asserts, no statistics, no faults'
+	@echo 'FAULTS=1         0: failure points compiled out'
+	@echo 'FILTER=          GoogleTest filter, for check: FILTER='"'"'Slab*:*Rcu*-*Slow*'"'"
+	@echo 'CXX=g++ CC=gcc   or clang++ and clang; giving one of the two is enough'
+	@echo 'KDIR=            a kernel tree, or Debian'"'"'s linux-source .tar.xz, for check-kernel'
+	@echo 'KMIRROR_PAGE_SHIFT=12   14 and 16 give pages of 16 and 64 KiB'
+	@echo 'WERROR=0         1: warnings are errors'
+	@echo 'TESTS=           build only these test sources: TESTS='"'"'slab/*_test.cpp'"'"
+	@echo 'DEPS=1           0: do not look for missing packages'
+	@echo 'V=0              1: show the commands'
+
+deps:
+	@tools/make/deps
+
+include tools/make/build.mk
+include tools/make/check.mk
+include tools/make/install.mk
+
+clean:
+	$(Q)rm -rf $(addprefix $(O)/,none address thread instrumented)
+	$(Q)rm -f $(addprefix $(O)/,libkmirror.a libkmirror.so kmirror)
+	$(Q)rmdir $(O) 2>/dev/null || true

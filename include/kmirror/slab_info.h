@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * <kmirror/slab_info.h>: looking into lib/slub, and the switches of its generation.
+ *
+ * Owns     what a kernel shows in /sys/kernel/slab, as plain functions: geometry,
+ *          counts, statistics, the checker, and the settings made at start-up.
+ * Bounds   read-only but for slab_stat_clear(), the tuning functions and the checker,
+ *          which flushes sheaves when asked to.
+ * Locking  everything may sleep and takes the cache mutex or list_lock as it needs;
+ *          no lock of the allocator may be held by the caller.
+ * Fails    never, except where a return value says so. Numbers are exact only while
+ *          nobody else uses the cache.
+ */
+#ifndef KMIRROR_SLAB_INFO_H
+#define KMIRROR_SLAB_INFO_H
+
+#include <linux/slab.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * slab_stat_name() - the sysfs name of statistic @item ("alloc_fastpath"), NULL past the
+ * last one. Without KMIRROR_STATS the names exist and every value is 0. Context: any.
+ */
+const char *slab_stat_name(unsigned int item);
+
+/* slab_stat_sum() - statistic @item of @s over all CPUs; 0 past the last. Context: any. */
+unsigned long slab_stat_sum(struct kmem_cache *s, unsigned int item);
+
+/* slab_stat_cpu() - the same for one possible CPU. Context: any. */
+unsigned long slab_stat_cpu(struct kmem_cache *s, unsigned int item, unsigned int cpu);
+
+/* slab_stat_clear() - set every statistic of @s to 0; concurrent counting may be lost. */
+void slab_stat_clear(struct kmem_cache *s);
+
+/* What creation made of its arguments; constant for the life of a cache. */
+struct kmirror_slab_geometry {
+    const char *name;            /* of the first of its aliases */
+    slab_flags_t flags;
+    unsigned int object_size;    /* usable bytes of one object */
+    unsigned int size;           /* bytes from one object to the next */
+    unsigned int align;          /* bytes */
+    unsigned int inuse;          /* bytes up to which an object is its user's */
+    unsigned int freeptr_offset; /* bytes from an object to its link while free */
+    unsigned int order;          /* a slab is 2^order pages */
+    unsigned int objects;        /* objects in one slab */
+    unsigned int min_order;      /* of a slab when memory is short */
+    unsigned int min_objects;    /* objects in such a slab */
+    unsigned int sheaf_capacity; /* objects; 0: no sheaves */
+    unsigned long min_partial;   /* empty slabs a node keeps */
+    int aliases;                 /* further names that share this cache */
+    unsigned int useroffset;
+    unsigned int usersize;
+};
+
+void kmirror_slab_geometry(struct kmem_cache *s, struct kmirror_slab_geometry *out);
+
+/* Where objects are, on one node. */
+struct kmirror_slab_counts {
+    unsigned long slabs;
+    unsigned long total_objects;   /* in all slabs, free or not */
+    unsigned long partial_slabs;   /* on the partial list */
+    unsigned long partial_objects; /* objects in use in those */
+    unsigned long used_objects;    /* taken out of slabs: users' and those in sheaves */
+    unsigned long barn_full;       /* full sheaves in the barn */
+    unsigned long barn_empty;      /* empty sheaves in the barn */
+    unsigned long barn_objects;    /* objects in the barn's full sheaves */
+};
+
+/* kmirror_slab_counts() - of @node, or of all nodes for NUMA_NO_NODE. Takes list_lock. */
+void kmirror_slab_counts(struct kmem_cache *s, int node, struct kmirror_slab_counts *out);
+
+/* What one CPU holds, in objects; -1: there is no such sheaf. */
+struct kmirror_slab_cpu {
+    int main;
+    int spare;
+    int rcu_free;
+};
+
+void kmirror_slab_cpu_sheaves(struct kmem_cache *s, unsigned int cpu,
+                              struct kmirror_slab_cpu *out);
+
+/* kmirror_slab_cache_of() - the cache of a live object; NULL: not a cache's. Context: any. */
+struct kmem_cache *kmirror_slab_cache_of(const void *object);
+
+/* kmirror_slab_nid_of() - the node whose memory holds a live object. Context: any. */
+int kmirror_slab_nid_of(const void *object);
+
+/*
+ * kmirror_slab_for_each_cache() - call @visit for every cache, oldest first, until it
+ * returns non-zero. Context: may sleep; no cache may be destroyed meanwhile, by @visit or
+ * by others. Return: what the last @visit returned.
+ */
+int kmirror_slab_for_each_cache(int (*visit)(struct kmem_cache *s, void *arg), void *arg);
+
+/*
+ * validate_slab_cache() - flush the sheaves of @s and check every slab on a list.
+ * Context: may sleep. Return: slabs looked at. What is
+ * wrong is said in the log and counted by kmirror_slab_validate().
+ */
+long validate_slab_cache(struct kmem_cache *s);
+
+/*
+ * kmirror_slab_validate() - check @s as it stands, nothing is flushed: every sheaf, barn
+ * and partial list, by the numbered invariants of lib/slub/validate.cpp.
+ * Context: may sleep; nobody else may use @s meanwhile. Return: violations, each also said
+ * in the log with its number; -ENOMEM without room to note the objects in sheaves.
+ */
+long kmirror_slab_validate(struct kmem_cache *s);
+
+/* kmirror_slab_set_min_partial() - empty slabs to keep per node from now on. */
+void kmirror_slab_set_min_partial(struct kmem_cache *s, unsigned long slabs);
+
+/* kmirror_slab_set_defrag_ratio() - how often, of 1024, other nodes' lists are tried. */
+void kmirror_slab_set_defrag_ratio(struct kmem_cache *s, unsigned int of_1024);
+
+/*
+ * kmirror_slab_sheaf_capacity() - sheaf capacity of caches created from now on.
+ * @objects: -1: by the kernel's rule and the cache's wish; 0: no sheaves; n: n objects.
+ * At start: environment KMIRROR_SHEAF_CAPACITY, else -1. With a setting other than -1 new
+ * caches are not merged. Context: any. Return: the setting before.
+ */
+int kmirror_slab_sheaf_capacity(int objects);
+
+/* On/off settings, for caches created from now on. In the environment: the names in quotes. */
+enum kmirror_slab_switch {
+    KMIRROR_SLAB_FREELIST_RANDOM,   /* "KMIRROR_SLAB_FREELIST_RANDOM", off */
+    KMIRROR_SLAB_FREELIST_HARDENED, /* "KMIRROR_SLAB_FREELIST_HARDENED", off */
+    KMIRROR_SLAB_CMPXCHG_DOUBLE,    /* "KMIRROR_SLAB_CMPXCHG_DOUBLE", on; off: slab_lock */
+    KMIRROR_SLAB_MERGE,             /* "KMIRROR_SLAB_MERGE", on */
+    KMIRROR_SLAB_NR_SWITCHES
+};
+
+/* kmirror_slab_switch() - set one; returns how it was. @on < 0: only ask. Context: any. */
+int kmirror_slab_switch(enum kmirror_slab_switch which, int on);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KMIRROR_SLAB_INFO_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * <linux/fault-inject.h>: the places where an allocation may be told to fail.
+ *
+ * Each is one predictable branch on kmirror_fault_armed while nothing is switched on
+ * (see <kmirror/fault.h> and, for the mock mode, <kmirror/harness.h>), and nothing
+ * at all in a build with FAULTS=0.
+ */
+#ifndef _LINUX_FAULT_INJECT_H
+#define _LINUX_FAULT_INJECT_H
+
+#include <linux/kconfig.h>
+#include <linux/gfp_types.h>
+#include <linux/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct kmem_cache;
+
+#if KMIRROR_FAULTS
+
+/* True while any point is enabled, any thread counts to an nth failure, or mock mode is on. */
+extern bool kmirror_fault_armed;
+
+__attribute__((cold)) bool kmirror_should_failslab(struct kmem_cache *s, gfp_t gfpflags);
+__attribute__((cold)) bool kmirror_should_fail_alloc_page(gfp_t gfp_mask, unsigned int order);
+
+#define kmirror_faults_on() __builtin_expect(__atomic_load_n(&kmirror_fault_armed, __ATOMIC_RELAXED), 0)
+
+#else
+
+#define kmirror_faults_on() 0
+
+static inline bool kmirror_should_failslab(struct kmem_cache *s, gfp_t gfpflags)
+{
+    (void)s;
+    (void)gfpflags;
+    return false;
+}
+
+static inline bool kmirror_should_fail_alloc_page(gfp_t gfp_mask, unsigned int order)
+{
+    (void)gfp_mask;
+    (void)order;
+    return false;
+}
+
+#endif
+
+/*
+ * Asked once for each object about to be handed out from @s, before any allocator
+ * lock is taken; in mock mode it may call the cache's callback. True: fail it.
+ */
+static inline bool should_failslab(struct kmem_cache *s, gfp_t gfpflags)
+{
+    return kmirror_faults_on() && kmirror_should_failslab(s, gfpflags);
+}
+
+/* Asked once for each block of pages requested. True: fail it. */
+static inline bool should_fail_alloc_page(gfp_t gfp_mask, unsigned int order)
+{
+    return kmirror_faults_on() && kmirror_should_fail_alloc_page(gfp_mask, order);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* _LINUX_FAULT_INJECT_H */

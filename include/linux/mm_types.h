@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * <linux/mm_types.h>: struct page, the 64-byte record that stands for one page.
+ *
+ *   byte  0 flags          node, order and PG_* bits, see <linux/page-flags.h>
+ *         8 compound_head  in a tail page: address of the head page, plus 1
+ *        16 words[5]       the owner's; a free page is linked through lru here
+ *        56 page_type      PGTY_* in the top byte
+ *        60 _refcount      0 while frozen; see alloc_frozen_pages_node()
+ *
+ * Owners may lay a struct of their own over the record (lib/slub does), as long as
+ * they leave flags and compound_head alone and restore page_type before freeing.
+ */
+#ifndef _LINUX_MM_TYPES_H
+#define _LINUX_MM_TYPES_H
+
+#include <linux/kconfig.h>
+#include <linux/types.h>
+#include <asm/page.h>
+
+#ifdef __cplusplus
+#define __KMIRROR_PAGE_ASSERT(condition) static_assert(condition, #condition)
+#else
+#define __KMIRROR_PAGE_ASSERT(condition) _Static_assert(condition, #condition)
+#endif
+
+struct page {
+    unsigned long flags;
+    unsigned long compound_head;
+    union {
+        struct list_head lru;
+        unsigned long words[5];
+    };
+    unsigned int page_type;
+    int _refcount;
+} __attribute__((aligned(16)));
+
+__KMIRROR_PAGE_ASSERT(sizeof(struct page) == 64);
+__KMIRROR_PAGE_ASSERT(__builtin_offsetof(struct page, words) == 16);
+__KMIRROR_PAGE_ASSERT(__builtin_offsetof(struct page, page_type) == 56);
+__KMIRROR_PAGE_ASSERT(__builtin_offsetof(struct page, _refcount) == 60);
+
+#endif /* _LINUX_MM_TYPES_H */

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// lib/kernel/bug.cpp: WARN, BUG, panic and dump_stack.
+//
+// Owns     the count of warnings.
+// Locking  `report_lock`, a leaf: reports of several threads come out one after the other. It is recursive, so that a
+//          warning raised while a report is printed is printed too.
+// Fails    BUG and panic end the process with abort(), after the report is flushed.
+
+#include <linux/bug.h>
+#include <kmirror/printk.h>
+
+#include "lib/kernel/stacktrace.h"
+
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+namespace kmirror::kernel {
+namespace {
+
+std::atomic<unsigned long> warnings;
+std::recursive_mutex report_lock;
+
+// The stack of the public function that called the caller of this, innermost frame first.
+[[gnu::noinline]] void print_stack(unsigned skip)
+{
+    void *frames[kStackDepth];
+    const unsigned found = stack_save(frames, skip + 1);
+    std::fputs("Call trace:\n", stderr);
+    stack_print(stderr, std::span(frames, found));
+}
+
+// Starts a report: what was said on stdout before is shown before it.
+void open_report(const char *headline, const char *file, int line, const char *function)
+{
+    std::fflush(stdout);
+    std::fputs("------------[ cut here ]------------\n", stderr);
+    std::fprintf(stderr, "%s %s:%d in %s\n", headline, file, line, function);
+}
+
+void close_report()
+{
+    std::fputs("------------[ end trace ]-----------\n", stderr);
+    std::fflush(stderr);
+}
+
+}  // namespace
+}  // namespace kmirror::kernel
+
+using namespace kmirror::kernel;
+
+extern "C" void kmirror_warn(const char *file, int line, const char *function, const char *fmt, ...)
+{
+    const std::lock_guard guard(report_lock);
+    warnings.fetch_add(1, std::memory_order_relaxed);
+    open_report("WARNING:", file, line, function);
+    va_list args;
+    va_start(args, fmt);
+    std::vfprintf(stderr, fmt, args);
+    va_end(args);
+    print_stack(1);
+    close_report();
+}
+
+extern "C" bool kmirror_warn_once(unsigned char *seen)
+{
+    return kmirror_first_time(seen);
+}
+
+extern "C" void kmirror_bug(const char *file, int line, const char *function, const char *condition)
+{
+    const std::lock_guard guard(report_lock);
+    open_report("kernel BUG:", file, line, function);
+    if (*condition != '\0')
+        std::fprintf(stderr, "%s\n", condition);
+    print_stack(1);
+    close_report();
+    std::abort();
+}
+
+extern "C" void panic(const char *fmt, ...)
+{
+    const std::lock_guard guard(report_lock);
+    std::fflush(stdout);
+    std::fputs("Kernel panic: ", stderr);
+    va_list args;
+    va_start(args, fmt);
+    std::vfprintf(stderr, fmt, args);
+    va_end(args);
+    std::fputc('\n', stderr);
+    print_stack(1);
+    close_report();
+    std::abort();
+}
+
+extern "C" void dump_stack(void)
+{
+    const std::lock_guard guard(report_lock);
+    std::fflush(stdout);
+    print_stack(1);
+    std::fflush(stderr);
+}
+
+extern "C" unsigned long kmirror_warn_count(void)
+{
+    return warnings.load(std::memory_order_relaxed);
+}

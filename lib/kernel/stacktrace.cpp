@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// lib/kernel/stacktrace.cpp: from return addresses to function names and source lines.
+//
+// Names come from the symbol tables and DWARF of the running program, through elfutils' libdwfl, so static functions
+// have names too. Without debug information a frame is printed as far as the symbol table reaches.
+//
+// Owns     one Dwfl session, opened at the first print and kept until the process ends.
+// Locking  `session_lock`, a leaf: libdwfl is not thread-safe.
+// Fails    never: an unknown frame is printed as an address.
+
+#include "lib/kernel/stacktrace.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <elfutils/libdwfl.h>
+#include <execinfo.h>
+#include <mutex>
+#include <unistd.h>
+
+namespace kmirror::kernel {
+namespace {
+
+std::mutex session_lock;
+Dwfl *session;
+
+Dwfl *open_session()
+{
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_linux_proc_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .section_address = nullptr,
+        .debuginfo_path = nullptr,
+    };
+    return dwfl_begin(&callbacks);
+}
+
+// Looks at the process's mappings again: a library may have come since the last report.
+void report_modules(Dwfl *dwfl)
+{
+    dwfl_report_begin(dwfl);
+    dwfl_linux_proc_report(dwfl, getpid());
+    dwfl_report_end(dwfl, nullptr, nullptr);
+}
+
+struct Place {
+    const char *function = nullptr;
+    std::uint64_t offset = 0;
+    const char *file = nullptr;
+    int line = 0;
+};
+
+Place find_place(Dwfl *dwfl, std::uintptr_t address)
+{
+    Place place;
+    Dwfl_Module *const module = dwfl == nullptr ? nullptr : dwfl_addrmodule(dwfl, address);
+    if (module == nullptr)
+        return place;
+    GElf_Sym symbol;
+    place.function = dwfl_module_addrinfo(module, address, &place.offset, &symbol, nullptr, nullptr, nullptr);
+    if (Dwfl_Line *const line = dwfl_module_getsrc(module, address))
+        place.file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
+    return place;
+}
+
+void print_place(std::FILE *out, std::uintptr_t address, const Place &place)
+{
+    int status = -1;
+    char *const plain = place.function ? abi::__cxa_demangle(place.function, nullptr, nullptr, &status) : nullptr;
+    const char *const name = plain ? plain : place.function ? place.function : "?";
+    std::fprintf(out, "  %#lx %s+%#lx", static_cast<unsigned long>(address), name,
+                 static_cast<unsigned long>(place.offset));
+    if (place.file != nullptr)
+        std::fprintf(out, " (%s:%d)", place.file, place.line);
+    std::fputc('\n', out);
+    std::free(plain);
+}
+
+}  // namespace
+
+unsigned stack_save(std::span<void *> frames, unsigned skip)
+{
+    void *all[kStackDepth + 8];
+    const int found = backtrace(all, std::size(all));
+    const unsigned first = skip + 1;
+    const unsigned have = found < 0 || static_cast<unsigned>(found) < first ? 0 : static_cast<unsigned>(found) - first;
+    const unsigned kept = std::min<unsigned>(have, frames.size());
+    std::copy_n(all + first, kept, frames.begin());
+    return kept;
+}
+
+void stack_print(std::FILE *out, std::span<void *const> frames)
+{
+    const std::lock_guard guard(session_lock);
+    if (session == nullptr)
+        session = open_session();
+    if (session != nullptr)
+        report_modules(session);
+    for (void *const frame : frames) {
+        // The call is before the address it returns to.
+        const auto call = reinterpret_cast<std::uintptr_t>(frame) - 1;
+        print_place(out, call + 1, find_place(session, call));
+    }
+}
+
+}  // namespace kmirror::kernel

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// lib/kernel/string.cpp: the kernel's string functions libc has not, and the memory functions that instrumented
+// objects call by name. Owns nothing, takes no lock.
+//
+// The libc names stand in parentheses: in an instrumented build they are macros that lead back here.
+
+#include <linux/string.h>
+#include <linux/errno.h>
+
+extern "C" void *kmirror_memcpy(void *to, const void *from, size_t bytes)
+{
+    return (memcpy)(to, from, bytes);
+}
+
+extern "C" void *kmirror_memmove(void *to, const void *from, size_t bytes)
+{
+    return (memmove)(to, from, bytes);
+}
+
+extern "C" void *kmirror_memset(void *start, int value, size_t bytes)
+{
+    return (memset)(start, value, bytes);
+}
+
+extern "C" int kmirror_memcmp(const void *a, const void *b, size_t bytes)
+{
+    return (memcmp)(a, b, bytes);
+}
+
+extern "C" size_t kmirror_strlen(const char *text)
+{
+    return (strlen)(text);
+}
+
+extern "C" int kmirror_strcmp(const char *a, const char *b)
+{
+    return (strcmp)(a, b);
+}
+
+extern "C" void *memchr_inv(const void *start, int value, size_t bytes)
+{
+    const auto *at = static_cast<const unsigned char *>(start);
+    const unsigned char *const end = at + bytes;
+    const auto expected = static_cast<unsigned char>(value);
+    while (at != end && *at == expected)
+        ++at;
+    return at == end ? nullptr : const_cast<unsigned char *>(at);
+}
+
+extern "C" ssize_t strscpy(char *to, const char *from, size_t room)
+{
+    if (room == 0)
+        return -E2BIG;
+    const size_t length = strnlen(from, room);
+    const size_t kept = length < room ? length : room - 1;
+    (memcpy)(to, from, kept);
+    to[kept] = '\0';
+    return length < room ? static_cast<ssize_t>(length) : -E2BIG;
+}

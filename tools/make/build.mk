@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Sources by wildcard, objects, libraries, the command, the test binary and the benchmarks.
+#
+#   lib/{kernel,fault,maple_tree,slub}/*.cpp           libkmirror.a, libkmirror.so
+#   tools/kmirror/*.cpp                                kmirror
+#   slab/*.cpp, radix-tree-tests/*.cpp                 shared by tests (both) and command (slab)
+#   *_test.cpp there, in lib/kernel/tests, tools/testing    kmirror-tests
+#   tools/bench/*.cpp                                  kmirror-bench
+
+LIB_SRCS   := $(sort $(wildcard lib/kernel/*.cpp lib/fault/*.cpp lib/maple_tree/*.cpp lib/slub/*.cpp))
+LOAD_SRCS  := $(sort $(filter-out %_test.cpp,$(wildcard slab/*.cpp)))
+CMD_SRCS   := $(sort $(wildcard tools/kmirror/*.cpp) tools/testing/sanitizers.cpp)
+CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
+                $(wildcard lib/kernel/tests/*_test.cpp radix-tree-tests/*_test.cpp slab/*_test.cpp tools/testing/*_test.cpp)))
+TEST_HELP  := $(sort $(filter-out %_test.cpp,$(wildcard lib/kernel/tests/*.cpp radix-tree-tests/*.cpp tools/testing/*.cpp)) \
+                $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp))
+TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
+BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) tools/kmirror/table.cpp)
+
+objects = $(patsubst %,$(B)/obj/%.o,$1)
+LIB_OBJS   := $(call objects,$(LIB_SRCS))
+CMD_OBJS   := $(call objects,$(CMD_SRCS) $(LOAD_SRCS))
+CASE_OBJS  := $(call objects,$(CASE_SRCS))
+TEST_OBJS  := $(CASE_OBJS) $(call objects,$(TEST_HELP) $(LOAD_SRCS) $(TEST_C))
+BENCH_OBJS := $(call objects,$(BENCH_SRCS))
+
+# ---- stamps: a change of flags recompiles, a change of the list of files relinks --------------------------------
+
+ifneq ($(BUILDING),)
+FLAGS_TEXT := $(CXX) $(CXX_VERSION) $(VERSION) $(KERNEL_CODE) $(CXXSTD) $(CC) $(CSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(OPTFLAGS) $(SANFLAGS) $(CXXFLAGS) $(CFLAGS)
+ifneq ($(strip $(file <$(B)/flags.stamp)),$(strip $(FLAGS_TEXT)))
+$(shell mkdir -p $(B))
+$(file >$(B)/flags.stamp,$(strip $(FLAGS_TEXT)))
+endif
+FILES_TEXT := $(LIB_SRCS) $(CMD_SRCS) $(LOAD_SRCS) $(CASE_SRCS) $(TEST_HELP) $(TEST_C) $(BENCH_SRCS) $(LDFLAGS_ALL)
+ifneq ($(strip $(file <$(B)/files.stamp)),$(strip $(FILES_TEXT)))
+$(file >$(B)/files.stamp,$(strip $(FILES_TEXT)))
+endif
+endif
+
+# ---- objects ---------------------------------------------------------------------------------------------------
+
+# Silent with make -s, and with V=1, where make prints the commands themselves.
+say = $(if $(filter 0,$(V)),$(if $(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS)))),,@printf '  %-5s %s\n' $1 '$2'))
+
+$(B)/obj/%.cpp.o: %.cpp $(B)/flags.stamp
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CCACHE) $(call cxx-command,$<) $(PCH_USE) -MMD -MP -c $< -o $@
+
+$(B)/obj/%.c.o: %.c $(B)/flags.stamp
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CCACHE) $(call c-command,$<) -MMD -MP -c $< -o $@
+
+# gtest and gmock are parsed once. Test sources include them as usual, so they also compile without.
+PCH := $(B)/pch/gtest.h
+PCH_BIN := $(PCH)$(if $(IS_CLANG),.pch,.gch)
+$(CASE_OBJS): PCH_USE = -include $(PCH)
+$(CASE_OBJS): $(PCH_BIN)
+$(PCH_BIN): tools/testing/gtest_pch.h $(B)/flags.stamp
+	$(call say,PCH,$<)
+	@mkdir -p $(@D)
+	@printf '#include "tools/testing/gtest_pch.h"\n' >$(PCH)
+	$(Q)$(CCACHE) $(call cxx-command,pch) -MMD -MP -MF $(PCH).d -MT $@ -x c++-header -c $(PCH) -o $@
+
+-include $(patsubst %.o,%.d,$(sort $(LIB_OBJS) $(CMD_OBJS) $(TEST_OBJS) $(BENCH_OBJS))) $(PCH).d
+
+# ---- libraries and programs ------------------------------------------------------------------------------------
+
+$(B)/libkmirror.a: $(LIB_OBJS) $(B)/files.stamp
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(LIB_OBJS)
+
+$(B)/libkmirror.so: $(LIB_OBJS) tools/make/libkmirror.map $(B)/files.stamp
+	$(call say,LINK,$@)
+	$(Q)$(CXX) -shared $(SANFLAGS) $(LDFLAGS_ALL) -Wl,-soname,libkmirror.so -Wl,-Bsymbolic-functions \
+	    -Wl,--version-script=tools/make/libkmirror.map $(if $(filter none,$(SAN)),-Wl$(comma)-z$(comma)defs) \
+	    -o $@ $(LIB_OBJS) $(LIB_LIBS)
+comma := ,
+
+# link PROGRAM, objects, libraries
+link = $(CXX) $(SANFLAGS) $(LDFLAGS_ALL) -o $1 $2 $(B)/libkmirror.a $3 $(LIB_LIBS)
+
+$(B)/kmirror: $(CMD_OBJS) $(B)/libkmirror.a $(B)/files.stamp
+	$(call say,LINK,$@)
+	$(Q)$(call link,$@,$(CMD_OBJS),$(TBB_LIBS) $(FMT_LIBS))
+
+$(B)/kmirror-tests: $(TEST_OBJS) $(B)/libkmirror.a $(B)/files.stamp
+	$(call say,LINK,$@)
+	$(Q)$(call link,$@,$(TEST_OBJS),$(TEST_LIBS))
+
+$(B)/kmirror-bench: $(BENCH_OBJS) $(B)/libkmirror.a $(B)/files.stamp
+	$(call say,LINK,$@)
+	$(Q)$(call link,$@,$(BENCH_OBJS),$(BENCH_LIBS) $(FMT_LIBS))
+
+lib: $(B)/libkmirror.a $(B)/libkmirror.so
+tests: $(B)/kmirror-tests
+
+# O itself holds what the last `make all` built, whatever SAN it was asked for.
+all: $(addprefix $(B)/,libkmirror.a libkmirror.so kmirror)
+	$(Q)for f in $^; do cmp -s $$f $(O)/$${f##*/} || cp -f $$f $(O)/; done
+
+stress: $(B)/kmirror
+	$(Q)$(B)/kmirror stress $(ARGS)
+
+bench: $(B)/kmirror-bench
+	$(Q)$(B)/kmirror-bench $(ARGS)
+
+# ---- compile_commands.json -------------------------------------------------------------------------------------
+
+JSON_SRCS := $(sort $(LIB_SRCS) $(CMD_SRCS) $(LOAD_SRCS) $(CASE_SRCS) $(TEST_HELP) $(BENCH_SRCS))
+json-entry = { "directory": "$(CURDIR)", "file": "$1", "command": "$(subst ",\",$(call cxx-command,$1)) -c $1" }
+.PHONY: compile_commands.json
+compile_commands.json:
+	$(file >$@,[)
+	$(foreach s,$(JSON_SRCS),$(file >>$@,$(call json-entry,$s)$(if $(filter-out $s,$(lastword $(JSON_SRCS))),$(comma))))
+	$(file >>$@,])
+	@echo '  JSON  $@'

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make check and its parts. tools/make/check runs the parts and adds up; each part prints `ok - name` lines.
+# FILTER and TESTS narrow check to GoogleTest cases; SAN=thread runs the concurrent ones and nothing else.
+
+CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(filter thread,$(SAN)),,headers command install instrumentable)
+CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' FILTER='$(FILTER)' MAKE='$(MAKE)' \
+            HEADER_RESULTS='$(HEADER_RESULTS)' INSTRUMENTED='$(INSTRUMENTED)' \
+            INST_OBJS='$(INST_OBJS)' ENV_OBJS='$(ENV_OBJS)' NM='$(NM)' OBJDUMP='$(OBJDUMP)' READELF='$(READELF)'
+
+check-unit: $(B)/kmirror-tests
+	$(Q)$(CHECK_ENV) tools/make/check unit
+
+check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS) instrumented plain-lib)
+	$(Q)$(CHECK_ENV) tools/make/check $(CHECK_PARTS)
+
+# The install test installs what `make all` builds, not the sanitized library.
+.PHONY: plain-lib
+plain-lib:
+	+$(Q)$(if $(filter none,$(SAN)),:,$(MAKE) SAN=none FILTER= TESTS= all)
+
+# ---- each public header alone ----------------------------------------------------------------------------------
+
+HEADERS := $(sort $(shell cd include && find . -name '*.h' | sed 's,^\./,,'))
+CXX_ONLY := kmirror/model.h
+HEADER_RESULTS := $(sort $(foreach h,$(filter-out $(CXX_ONLY),$(HEADERS)),$(B)/headers/$h.C11) \
+                         $(foreach h,$(HEADERS),$(B)/headers/$h.C++20))
+
+# The result is empty when the header compiles, else it holds the compiler's words and is old enough to be tried again.
+header-alone = @mkdir -p $(@D); \
+    if printf '\#include <%s>\n' $*.h | $1 -Wall -Wextra -Wundef -Werror -Iinclude $(SWITCHES) -fsyntax-only -MMD -MP -MT $@ -MF $@.d - >$@ 2>&1; \
+    then :; else touch -d @0 $@; fi
+$(B)/headers/%.h.C11: include/%.h $(B)/flags.stamp
+	$(call header-alone,$(CC) -std=c11 -x c)
+$(B)/headers/%.h.C++20: include/%.h $(B)/flags.stamp
+	$(call header-alone,$(CXX) -std=c++20 -x c++)
+-include $(addsuffix .d,$(HEADER_RESULTS))
+
+# ---- instrumented objects --------------------------------------------------------------------------------------
+
+# lib/maple_tree and lib/slub as the simulator will use them, by both compilers. The memory functions that a compiler
+# brings in by itself (clang: an aggregate's initialisation) are led to lib/kernel's, which can report what they touch.
+# check-instrumentable judges the objects; lib/kernel and lib/fault, as built anyway, say which symbols may be used.
+INSTRUMENTED := $(O)/instrumented
+INST_SRCS := $(filter lib/maple_tree/% lib/slub/%,$(LIB_SRCS))
+INST_OBJS := $(foreach c,gcc clang,$(patsubst %,$(INSTRUMENTED)/$c/%.o,$(INST_SRCS)))
+ENV_OBJS  := $(filter $(B)/obj/lib/kernel/% $(B)/obj/lib/fault/%,$(LIB_OBJS))
+INST_FLAGS := -O2 -fno-pie -pthread -fsanitize=thread $(ARCHFLAGS) $(KERNEL_CODE) -DKMIRROR_INSTRUMENTED=1 -I. -Iinclude $(SWITCHES) \
+              -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -fno-builtin-memcmp
+INST_gcc   := $(if $(IS_CLANG),g++,$(CXX)) -Wno-tsan
+INST_clang := $(if $(IS_CLANG),$(CXX),clang++)
+REDIRECT   := $(foreach f,memcpy memmove memset memcmp,--redefine-sym $f=kmirror_$f)
+
+define instrumented-rule
+$(INSTRUMENTED)/$1/%.cpp.o: %.cpp $(B)/flags.stamp tools/make/check.mk
+	$$(call say,INST,$$< ($1))
+	@mkdir -p $$(@D)
+	$(Q)$(CCACHE) $2 $(CXXSTD) $(INST_FLAGS) -MMD -MP -c $$< -o $$@
+	$(Q)objcopy $(REDIRECT) $$@
+endef
+$(foreach c,gcc clang,$(eval $(call instrumented-rule,$c,$(INST_$c))))
+-include $(patsubst %.o,%.d,$(INST_OBJS))
+
+.PHONY: instrumented
+instrumented: $(INST_OBJS) $(ENV_OBJS)
+check-instrumentable: instrumented
+	$(Q)$(CHECK_ENV) tools/make/check instrumentable
+
+# ---- the kernel's own test file --------------------------------------------------------------------------------
+
+check-kernel: $(B)/libkmirror.a
+	+$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' SANFLAGS='$(SANFLAGS)' \
+	    CPPFLAGS='$(CPPFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(B)/libkmirror.a $(LIB_LIBS)' tools/kdir/check-kernel

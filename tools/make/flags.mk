@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# From the variables of the Makefile to compiler flags: checks every value, then computes
+#   B                  the folder of this sanitizer's objects
+#   CPPFLAGS_ALL       include paths and KMIRROR_ switches
+#   flags-for          the flags of one source file, by its folder
+#   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
+# A wrong value ends make with one line and exit status 2 before anything is written.
+
+BUILDING := $(filter all lib tests check% stress bench install compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
+
+# ---- bad input -------------------------------------------------------------------------------------------------
+
+KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR IMPL CXX CC CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
+         CCACHE AR NM OBJDUMP READELF MAKEFLAGS SHELL
+GIVEN := $(foreach v,$(filter-out KMIRROR_%,$(.VARIABLES)),$(if $(filter command,$(firstword $(origin $v))),$v))
+UNKNOWN := $(filter-out $(KNOWN),$(GIVEN))
+ifneq ($(UNKNOWN),)
+$(error $(firstword $(UNKNOWN))= is no variable of this build; `make help` lists them)
+endif
+
+# one-of NAME, allowed values: exactly one of them, or the end.
+one-of = $(if $(and $(filter 1,$(words $($1))),$(filter $2,$($1))),,$(error $1=$($1) is not possible; $1 is one of: $2))
+$(call one-of,SAN,none address thread)
+$(call one-of,RELEASE,0 1)
+$(call one-of,FAULTS,0 1)
+$(call one-of,WERROR,0 1)
+$(call one-of,DEPS,0 1)
+$(call one-of,V,0 1)
+$(call one-of,KMIRROR_PAGE_SHIFT,12 14 16)
+ifneq ($(words $(O)),1)
+$(error O=$(O) is not possible; O names one folder, without blanks)
+endif
+ifneq ($(filter $(abspath $(O)),/ $(abspath .) $(abspath $(wildcard *))),)
+ifneq ($(abspath $(O)),$(abspath build))
+$(error O=$(O) is not possible; O is a folder of its own, not / and not one of the sources)
+endif
+endif
+
+ifneq ($(filter install,$(MAKECMDGOALS)),)
+ifneq ($(words $(PREFIX))$(filter-out /%,$(PREFIX)),1)
+$(error PREFIX=$(PREFIX) is not possible; PREFIX is an absolute path without blanks)
+endif
+endif
+
+Q := $(if $(filter 1,$(V)),,@)
+
+# ---- packages, tools -------------------------------------------------------------------------------------------
+
+# Before pkg-config is asked anything: a fresh machine has none of the packages yet.
+ifneq ($(BUILDING),)
+ifeq ($(DEPS)$(MAKELEVEL),10)
+ifeq ($(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),)
+$(shell tools/make/deps >&2)
+ifneq ($(.SHELLSTATUS),0)
+$(error packages are missing, see above; DEPS=0 goes on without them)
+endif
+endif
+endif
+endif
+
+# One of CXX and CC is enough; clang++-14 goes with clang-14.
+CXX_GIVEN := $(filter-out default undefined,$(origin CXX))
+CC_GIVEN  := $(filter-out default undefined,$(origin CC))
+ifeq ($(CXX_GIVEN),)
+CXX := $(if $(CC_GIVEN),$(subst gcc,g++,$(subst clang,clang++,$(CC))),g++)
+endif
+ifeq ($(CC_GIVEN),)
+CC := $(subst g++,gcc,$(subst clang++,clang,$(CXX)))
+endif
+ifneq ($(BUILDING),)
+CXX_VERSION := $(firstword $(shell $(CXX) -dumpfullversion 2>/dev/null) $(shell $(CXX) -dumpversion 2>/dev/null))
+ifeq ($(CXX_VERSION),)
+$(error CXX=$(CXX) is not possible; CXX is a C++20 compiler: g++ 12 or clang++ 14, or newer)
+endif
+ifeq ($(shell $(CC) -dumpversion 2>/dev/null),)
+$(error CC=$(CC) is not possible; CC is a C11 compiler: gcc 12 or clang 14, or newer)
+endif
+IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
+MACHINE  := $(shell $(CXX) -dumpmachine)
+CCACHE ?= $(shell command -v ccache 2>/dev/null)
+endif
+# The precompiled gtest header and -MMD paths do not change what is compiled.
+export CCACHE_SLOPPINESS ?= pch_defines,time_macros
+
+# All cores, unless the caller says otherwise.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+MAKEFLAGS += --no-print-directory
+
+# ---- flags -----------------------------------------------------------------------------------------------------
+
+B := $(O)/$(SAN)
+
+SWITCHES := $(if $(filter 0,$(FAULTS)),-DKMIRROR_FAULTS=0) $(if $(filter 1,$(RELEASE)),-DKMIRROR_RELEASE=1 -DNDEBUG) \
+            $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),-DKMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
+CPPFLAGS_ALL := -I. -Iinclude $(SWITCHES) $(CPPFLAGS)
+
+CXXSTD := -std=c++20
+CSTD   := -std=gnu11
+ARCHFLAGS := $(if $(filter x86_64%,$(MACHINE)),-mcx16)
+BASEFLAGS := -g -fno-omit-frame-pointer -fPIC -pthread -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) $(ARCHFLAGS)
+
+OPT_none    := -O2
+OPT_address := -O1
+OPT_thread  := -O1
+SAN_none    :=
+# gcc's null check of a thread-local address tests the flags of an add that the linker turns into a lea, which sets
+# none: it reports at random. The address sanitizer sees accesses through a null pointer anyway.
+SAN_address := -fsanitize=address,undefined -fno-sanitize=vptr $(if $(IS_CLANG),,-fno-sanitize=null) \
+               -fno-sanitize-recover=undefined
+SAN_thread  := -fsanitize=thread $(if $(IS_CLANG),,-Wno-tsan)
+SANFLAGS := $(SAN_$(SAN))
+OPTFLAGS := $(OPT_$(SAN))
+
+# The mirrored code: no exceptions, no run-time types, no guarded statics.
+KERNEL_CODE := -fno-exceptions -fno-rtti -fno-threadsafe-statics
+# Each command-line or JSON library stays in one file, which no sanitizer needs to see.
+VERSION := 0.1.0
+UNSANITISED := tools/kmirror/options.cpp tools/kmirror/json.cpp
+
+# flags-for SOURCE: what this folder or file adds. lib/slub reads free objects, as the kernel's slub.c does
+# (there KASAN_SANITIZE_slub.o is n), so the address sanitizer does not watch it.
+flags-for = $(strip $(if $(filter $(UNSANITISED),$1),-O1,$(OPTFLAGS) $(SANFLAGS)) \
+            $(if $(filter lib/maple_tree/% lib/slub/%,$1),$(KERNEL_CODE)) \
+            $(if $(filter tools/kmirror/options.cpp,$1),-DKMIRROR_VERSION='"$(VERSION)"') \
+            $(if $(and $(filter lib/slub/%,$1),$(filter address,$(SAN))),-fno-sanitize=address -DKMIRROR_ASAN=1))
+
+cxx-command = $(CXX) $(CXXSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(call flags-for,$1) $(CXXFLAGS)
+c-command   = $(CC) $(CSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(call flags-for,$1) $(CFLAGS)
+
+# ---- libraries -------------------------------------------------------------------------------------------------
+
+ifneq ($(BUILDING),)
+pkg = $(shell pkg-config --libs $1 2>/dev/null)
+LIB_LIBS   := $(call pkg,libfiu liburcu-memb hwloc libdw) -ldl
+FMT_LIBS   := $(call pkg,fmt)
+TBB_LIBS   := $(call pkg,tbb)
+TEST_LIBS  := $(call pkg,gmock gtest) $(TBB_LIBS) $(FMT_LIBS)
+BENCH_LIBS := $(call pkg,benchmark)
+endif
+LDFLAGS_ALL := -pthread -rdynamic -Wl,--as-needed $(LDFLAGS)

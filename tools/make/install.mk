@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make install. Headers go below PREFIX/include/kmirror, never onto the default include path: linux/*.h there would
+# break every other compile on the machine. pkg-config's kmirror file is the way in.
+
+DEST := $(DESTDIR)$(PREFIX)
+
+define PC_TEXT
+prefix=$(PREFIX)
+includedir=$${prefix}/include/kmirror
+libdir=$${prefix}/lib
+
+Name: kmirror
+Description: the Linux maple tree and SLUB allocator in userspace
+Version: $(VERSION)
+Cflags: -I$${includedir} -pthread $(SWITCHES)
+Libs: -L$${libdir} -lkmirror -pthread
+Libs.private: $(LIB_LIBS) -lstdc++ -lm
+endef
+
+install: all
+	$(call say,INST,$(DEST))
+	$(Q)cd include && find . -name '*.h' -exec install -D -m 644 {} $(DEST)/include/kmirror/{} \;
+	$(Q)install -d $(DEST)/lib/pkgconfig $(DEST)/bin
+	$(Q)install -m 644 $(B)/libkmirror.a $(DEST)/lib/
+	$(Q)install -m 755 $(B)/libkmirror.so $(DEST)/lib/
+	$(Q)install -m 755 $(B)/kmirror $(DEST)/bin/
+	$(file >$(B)/kmirror.pc,$(PC_TEXT))
+	$(Q)install -m 644 $(B)/kmirror.pc $(DEST)/lib/pkgconfig/
