@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// lib/slub/hooks.h: what happens around an object when it is handed out or taken back.
+//
+// Owns     nothing. Failure injection, counting and the address sanitizer hear of each
+//          object here; all of them are constant or one predictable branch when off.
+// Bounds   one object, or the n objects of a bulk call.
+// Locking  no lock of the allocator may be held: an injected failure may call back into
+//          the test that asked for it.
+// Fails    slab_pre_alloc_hook() says no when an injected failure was due;
+//          slab_free_hook() when the object is not one that can be freed.
+#pragma once
+
+#include <linux/fault-inject.h>
+#include <linux/kasan.h>
+#include <linux/sched/mm.h>
+#include <linux/string.h>
+#include <trace/events/kmem.h>
+
+#include "lib/slub/slab.h"
+
+namespace kmirror::slub {
+
+// Asked once for each of the `count` objects, so that a budget is used up object by
+// object, also by a request that fails in the end.
+[[gnu::noinline, gnu::cold]] bool slab_failure_due(struct kmem_cache *s, gfp_t flags,
+                                                   size_t count);
+
+[[gnu::always_inline]] inline bool slab_pre_alloc_hook(struct kmem_cache *s, gfp_t flags,
+                                                       size_t count)
+{
+    might_alloc(flags);
+    return !kmirror_faults_on() || !slab_failure_due(s, flags, count);
+}
+
+// Opens the object for use. `orig_size` bytes were asked for; what is behind stays closed.
+[[gnu::always_inline]] inline void slab_post_alloc_hook(const struct kmem_cache *s, gfp_t flags,
+                                                        void *object, size_t orig_size)
+{
+    if constexpr (KMIRROR_KASAN)
+        kasan_unpoison(object, READ_ONCE(s->object_size));
+    // All of it, so that a later krealloc() with __GFP_ZERO finds the rest zeroed.
+    if (flags & __GFP_ZERO)
+        memset(object, 0, READ_ONCE(s->object_size));
+    if constexpr (KMIRROR_KASAN)
+        if (orig_size < READ_ONCE(s->object_size))
+            kasan_poison(byte_at(object, orig_size), READ_ONCE(s->object_size) - orig_size,
+                         KASAN_SLAB_REDZONE);
+}
+
+inline void slab_post_alloc_bulk(const struct kmem_cache *s, gfp_t flags, size_t count, void **p)
+{
+    if (!KMIRROR_KASAN && !(flags & __GFP_ZERO))
+        return;
+    for (size_t i = 0; i < count; i++)
+        slab_post_alloc_hook(s, flags, p[i], READ_ONCE(s->object_size));
+}
+
+// Reports a free of memory that is not in use.
+[[gnu::noinline, gnu::cold]] void slab_report_invalid_free(const struct kmem_cache *s,
+                                                           const void *object);
+
+// Closes the object. Its last use was before this call.
+[[gnu::always_inline]] inline bool slab_free_hook(const struct kmem_cache *s, void *object)
+{
+    if constexpr (KMIRROR_KASAN) {
+        if (!kasan_byte_accessible(object)) [[unlikely]] {
+            slab_report_invalid_free(s, object);
+            return false;
+        }
+        // Readers of a TYPESAFE_BY_RCU object may look until the slab is gone.
+        if (!(s->flags & SLAB_TYPESAFE_BY_RCU))
+            kasan_poison(object, s->size, KASAN_SLAB_FREE);
+    }
+    return true;
+}
+
+// A slab's pages when they become one: all bytes closed until an object is handed out.
+inline void slab_poison(const struct slab *slab)
+{
+    if constexpr (KMIRROR_KASAN)
+        kasan_poison(slab_address(slab), PAGE_SIZE << slab_order(slab), KASAN_SLAB_REDZONE);
+}
+
+// Runs the constructor on a free object.
+inline void setup_object(const struct kmem_cache *s, void *object)
+{
+    if (!s->ctor) [[likely]]
+        return;
+    if constexpr (KMIRROR_KASAN)
+        kasan_unpoison(object, s->object_size);
+    s->ctor(object);
+    if constexpr (KMIRROR_KASAN)
+        kasan_poison(object, s->size, KASAN_SLAB_REDZONE);
+}
+
+} // namespace kmirror::slub

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// lib/slub/kfree_rcu.cpp: kfree_rcu() through the rcu_free sheaf.
+//
+// Owns     see kfree_rcu.h.
+// Bounds   see kfree_rcu.h.
+// Locking  see kfree_rcu.h; callbacks run on a thread of lib/kernel with no lock held.
+// Fails    never, seen from the caller.
+#include <linux/cpu.h>
+#include <linux/rcupdate.h>
+
+#include "lib/slub/fastpath.h"
+#include "lib/slub/kfree_rcu.h"
+#include "lib/slub/kmalloc.h"
+
+namespace kmirror::slub {
+
+namespace {
+
+// Readers are gone: closes every object. True when one is from emergency reserves.
+bool rcu_free_sheaf_prepare(struct kmem_cache *s, struct slab_sheaf *sheaf)
+{
+    bool pfmemalloc = false;
+
+    for (unsigned int i = 0; i < sheaf->size;) {
+        void *object = sheaf->objects[i];
+        if (!slab_free_hook(s, object)) [[unlikely]] {
+            sheaf->objects[i] = sheaf->objects[--sheaf->size];
+            continue;
+        }
+        pfmemalloc |= slab_test_pfmemalloc(slab_of_object(object));
+        i++;
+    }
+    return pfmemalloc;
+}
+
+void rcu_free_sheaf_nobarn(struct rcu_head *head)
+{
+    struct slab_sheaf *sheaf = container_of(head, struct slab_sheaf, rcu_head);
+    struct kmem_cache *s = sheaf->cache;
+
+    rcu_free_sheaf_prepare(s, sheaf);
+    sheaf_dispose(s, sheaf);
+}
+
+// An empty sheaf that was used goes to the barn if that has few.
+void rcu_free_sheaf_put_empty(struct kmem_cache *s, struct slab_sheaf *sheaf,
+                              struct node_barn *barn)
+{
+    if (barn && barn_has_room_for_empty(barn))
+        barn_put_empty_sheaf(barn, sheaf);
+    else
+        free_empty_sheaf(s, sheaf);
+}
+
+// A full sheaf whose grace period is over: a whole sheaf of free objects for the node its
+// CPU was on. No slab is touched unless the barn has enough.
+void rcu_free_sheaf(struct rcu_head *head)
+{
+    struct slab_sheaf *sheaf = container_of(head, struct slab_sheaf, rcu_head);
+    struct kmem_cache *s = sheaf->cache;
+
+    const bool pfmemalloc = rcu_free_sheaf_prepare(s, sheaf);
+    struct node_barn *barn = pfmemalloc ? nullptr : get_barn_node(s, sheaf->node);
+    if (barn && sheaf->size && barn_has_room_for_full(barn)) {
+        stat(s, BARN_PUT);
+        barn_put_full_sheaf(barn, sheaf);
+        return;
+    }
+    if (!barn || sheaf->size) {
+        stat(s, BARN_PUT_FAIL);
+        sheaf_flush_unused(s, sheaf);
+    }
+    rcu_free_sheaf_put_empty(s, sheaf, barn);
+}
+
+// Gives the CPU an empty rcu_free sheaf; entered locked. False: unlocked, no sheaf.
+bool pcs_get_rcu_free(struct kmem_cache *s)
+{
+    struct slub_percpu_sheaves *pcs = pcs_of_this_cpu(s);
+
+    if (!cache_has_sheaves(s)) [[unlikely]]
+        goto none;
+    if (pcs->spare && pcs->spare->size == 0) {
+        pcs->rcu_free = pcs->spare;
+        pcs->spare = nullptr;
+        return true;
+    }
+    if (struct node_barn *barn = get_barn(s))
+        pcs->rcu_free = barn_get_empty_sheaf(barn);
+    else
+        goto none;
+    if (pcs->rcu_free)
+        return true;
+    local_unlock(&s->cpu_sheaves->lock);
+
+    // No reclaim flags: the caller may hold any lock.
+    if (struct slab_sheaf *empty = alloc_empty_sheaf(s, __GFP_NOWARN, SLAB_ALLOC_DEFAULT)) {
+        if (!local_trylock(&s->cpu_sheaves->lock)) {
+            free_empty_sheaf(s, empty);
+            return false;
+        }
+        pcs = pcs_of_this_cpu(s);
+        if (!pcs->rcu_free)
+            pcs->rcu_free = empty;
+        else // another thread on this CPU was first
+            free_empty_sheaf(s, empty);
+        return true;
+    }
+    return false;
+
+none:
+    local_unlock(&s->cpu_sheaves->lock);
+    return false;
+}
+
+// Into the CPU's rcu_free sheaf, or false.
+bool __kfree_rcu_sheaf(struct kmem_cache *s, void *object)
+{
+    if (!local_trylock(&s->cpu_sheaves->lock))
+        return false;
+    if (!pcs_of_this_cpu(s)->rcu_free && !pcs_get_rcu_free(s))
+        return false;
+
+    struct slub_percpu_sheaves *pcs = pcs_of_this_cpu(s);
+    struct slab_sheaf *sheaf = pcs->rcu_free;
+    sheaf->objects[sheaf->size++] = object;
+    if (sheaf->size >= s->sheaf_capacity) {
+        pcs->rcu_free = nullptr;
+        sheaf->node = numa_node_id();
+        call_rcu(&sheaf->rcu_head, rcu_free_sheaf);
+    }
+    stat_plain<FREE_RCU_SHEAF>(pcs->stats);
+    local_unlock(&s->cpu_sheaves->lock);
+    return true;
+}
+
+// As above, for any memory kfree() takes.
+bool kfree_rcu_sheaf(void *object)
+{
+    struct slab *slab = virt_to_slab(object);
+    if (!slab || slab_nid(slab) != numa_mem_id())
+        return false;
+    struct kmem_cache *s = slab->slab_cache;
+    if (__kfree_rcu_sheaf(s, object)) [[likely]]
+        return true;
+    stat(s, FREE_RCU_SHEAF_FAIL);
+    return false;
+}
+
+// The start of the object or large kmalloc that holds `place`.
+void *kvmalloc_obj_start_addr(void *place)
+{
+    struct page *page = virt_to_head_page(place);
+    void *start = page_address(page);
+
+    if (!PageSlab(page))
+        return start;
+    const unsigned int size = slab_of_object(place)->slab_cache->size;
+    return byte_at(start, bytes_between(start, place) / size * size);
+}
+
+void kvfree_rcu_cb(struct rcu_head *head)
+{
+    kfree_internal(kvmalloc_obj_start_addr(head));
+}
+
+} // namespace
+
+void rcu_sheaf_retire_to_slabs(struct slab_sheaf *sheaf)
+{
+    call_rcu(&sheaf->rcu_head, rcu_free_sheaf_nobarn);
+}
+
+} // namespace kmirror::slub
+
+using namespace kmirror::slub;
+
+void kvfree_call_rcu(struct rcu_head *head, void *object)
+{
+    if (!head)
+        might_sleep();
+    if (struct slab *slab = virt_to_slab(object))
+        trace_kmem_cache_free(slab->slab_cache, 1);
+    if (kfree_rcu_sheaf(object))
+        return;
+    if (head) {
+        call_rcu(head, kvfree_rcu_cb);
+        return;
+    }
+    synchronize_rcu();
+    kfree_internal(object);
+}
+
+void kvfree_rcu_barrier(void)
+{
+    kmem_cache_init();
+    cpus_read_lock();
+    mutex_lock(&slab_mutex);
+    flush_rcu_sheaves_all_caches();
+    mutex_unlock(&slab_mutex);
+    cpus_read_unlock();
+    rcu_barrier();
+}
+
+void kvfree_rcu_barrier_on_cache(struct kmem_cache *s)
+{
+    if (cache_has_sheaves(s)) {
+        cpus_read_lock();
+        flush_rcu_sheaves_on_cache(s);
+        cpus_read_unlock();
+    }
+    rcu_barrier();
+}

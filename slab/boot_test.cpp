@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Promise: the allocator starts once, whoever comes first, and its size classes have one sheaf a CPU each; making a
+// sheaf for a size class never needs another sheaf for a size class.
+
+#include "slab/slab_test.h"
+
+#include <kmirror/slab_info.h>
+#include <linux/slab.h>
+
+#include <thread>
+
+namespace kmirror::slab_test {
+namespace {
+
+long sheaves_made(kmem_cache *s)
+{
+    slab_ops_cache *cache = reinterpret_cast<slab_ops_cache *>(s);
+    return ops().stat(cache, "sheaf_alloc") - ops().stat(cache, "sheaf_free");
+}
+
+// The caches behind kmalloc.
+std::vector<kmem_cache *> size_classes()
+{
+    std::vector<kmem_cache *> found;
+    kmirror_slab_for_each_cache(
+        [](kmem_cache *s, void *out) {
+            struct kmirror_slab_geometry made;
+            kmirror_slab_geometry(s, &made);
+            if (made.flags & SLAB_KMALLOC)
+                static_cast<std::vector<kmem_cache *> *>(out)->push_back(s);
+            return 0;
+        },
+        &found);
+    return found;
+}
+
+KMIRROR_TEST_IN(SlabBoot, makes_one_sheaf_a_cpu_for_each_size_class, "KMIRROR_MACHINE=pack:2 numa:1 core:4 pu:1")
+{
+    kmem_cache_init();
+    const std::vector<kmem_cache *> classes = size_classes();
+    EXPECT_EQ(classes.size(), 3u * 13u) << "8 to 8192 bytes with 96 and 192, of three kinds";
+    for (kmem_cache *s : classes) {
+        struct kmirror_slab_geometry made;
+        kmirror_slab_geometry(s, &made);
+        EXPECT_EQ(made.sheaf_capacity, rules::sheaf_capacity(made.size)) << made.name;
+        EXPECT_EQ(sheaves_made(s), ops().nr_cpus()) << made.name;
+    }
+    kmem_cache_init(); // once more changes nothing
+    for (kmem_cache *s : classes)
+        EXPECT_EQ(sheaves_made(s), ops().nr_cpus());
+}
+
+KMIRROR_TEST_IN(ConcurrentSlabBoot, is_done_once_when_all_threads_come_first, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
+{
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; i++)
+        threads.emplace_back([i] {
+            void *object = ops().kmalloc(std::size_t{16} << i, SLAB_OPS_KERNEL);
+            EXPECT_NE(object, nullptr);
+            ops().kfree(object);
+        });
+    threads.clear();
+    EXPECT_TRUE(slab_is_available());
+    EXPECT_EQ(size_classes().size(), 3u * 13u);
+}
+
+KMIRROR_TEST_IN(SlabBoot, first_use_of_every_size_class_needs_no_second_level_of_sheaves,
+                "KMIRROR_MACHINE=pack:1 core:2 pu:1")
+{
+    Pinned here;
+    for (std::size_t bytes = 8; bytes <= 8192; bytes *= 2) {
+        std::vector<void *> objects;
+        for (int i = 0; i < 300; i++)
+            objects.push_back(ops().kmalloc(bytes, SLAB_OPS_KERNEL));
+        slab_ops_cache *cache = ops().cache_of(objects.front());
+        for (void *object : objects)
+            ops().kfree(object);
+        EXPECT_EQ(ops().check(cache), 0) << bytes;
+        EXPECT_GT(ops().stat(cache, "sheaf_refill"), 0) << bytes;
+    }
+    for (kmem_cache *s : size_classes())
+        EXPECT_EQ(kmirror_slab_validate(s), 0);
+}
+
+TEST(SlabBoot, boot_caches_have_no_sheaves)
+{
+    kmem_cache_init();
+    int seen = 0;
+    kmirror_slab_for_each_cache(
+        [](kmem_cache *s, void *out) {
+            struct kmirror_slab_geometry made;
+            kmirror_slab_geometry(s, &made);
+            const std::string name = made.name;
+            if (name == "kmem_cache" || name == "kmem_cache_node") {
+                EXPECT_EQ(made.sheaf_capacity, 0u) << name;
+                ++*static_cast<int *>(out);
+            }
+            return 0;
+        },
+        &seen);
+    EXPECT_EQ(seen, 2);
+}
+
+} // namespace
+} // namespace kmirror::slab_test

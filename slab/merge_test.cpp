@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Promise: caches of like geometry share their slabs, as in the kernel, unless one of them has something of its own;
+// a shared cache lives until its last name is destroyed.
+
+#include "slab/slab_test.h"
+
+namespace kmirror::slab_test {
+namespace {
+
+slab_ops_cache_args mergeable(unsigned size, unsigned flags = 0)
+{
+    slab_ops_cache_args args{};
+    args.size = size;
+    args.flags = flags;
+    return args;
+}
+
+// 3000 bytes: no size class is near.
+constexpr unsigned kSize = 3000;
+
+TEST(SlabMerge, caches_of_one_geometry_are_one_cache)
+{
+    slab_ops_cache_args args = mergeable(kSize);
+    slab_ops_cache *first = ops().create("slab_test_first", &args);
+    slab_ops_cache *second = ops().create("slab_test_second", &args);
+    EXPECT_EQ(first, second);
+    void *object = ops().alloc(second, SLAB_OPS_KERNEL);
+    ops().destroy(first);
+    ops().free(second, object);
+    object = ops().alloc(second, SLAB_OPS_ZERO);
+    ops().free(second, object);
+    ops().destroy(second);
+}
+
+TEST(SlabMerge, a_slightly_larger_alias_widens_what_is_zeroed)
+{
+    slab_ops_cache_args small = mergeable(kSize - 4), large = mergeable(kSize);
+    slab_ops_cache *first = ops().create("slab_test_first", &small);
+    slab_ops_cache *second = ops().create("slab_test_second", &large);
+    ASSERT_EQ(first, second);
+    slab_ops_geometry made;
+    ops().geometry(first, &made);
+    EXPECT_EQ(made.object_size, kSize);
+    ops().destroy(first);
+    ops().destroy(second);
+}
+
+TEST(SlabMerge, shares_with_a_size_class)
+{
+    slab_ops_cache_args args = mergeable(512);
+    slab_ops_cache *cache = ops().create("slab_test_512", &args);
+    void *object = ops().kmalloc(512, SLAB_OPS_KERNEL);
+    EXPECT_EQ(ops().cache_of(object), cache);
+    ops().kfree(object);
+    ops().destroy(cache);
+    object = ops().kmalloc(512, SLAB_OPS_KERNEL);
+    ASSERT_NE(object, nullptr) << "the class outlives the alias";
+    ops().kfree(object);
+}
+
+// Each of these has something that a shared slab could not give it.
+TEST(SlabMerge, caches_with_something_of_their_own_stay_apart)
+{
+    slab_ops_cache_args base = mergeable(kSize);
+    std::vector<slab_ops_cache_args> others(9, base);
+    others[0].flags = SLAB_OPS_NO_MERGE;
+    others[1].flags = SLAB_OPS_TYPESAFE_BY_RCU;
+    others[2].flags = SLAB_OPS_RECLAIM_ACCOUNT;
+    others[3].flags = SLAB_OPS_CACHE_ACCOUNT;
+    others[4].ctor = [](void *) {};
+    others[5].sheaf_capacity = 4;
+    others[6].align = 4096;
+    others[7].size = kSize + 8;
+    others[8].size = kSize - 8;
+    slab_ops_cache *first = ops().create("slab_test_base", &base);
+    for (std::size_t i = 0; i < others.size(); i++) {
+        const std::string name = "slab_test_other_" + std::to_string(i);
+        slab_ops_cache *other = ops().create(name.c_str(), &others[i]);
+        EXPECT_NE(first, other) << i;
+        ops().destroy(other);
+    }
+    ops().destroy(first);
+}
+
+TEST(SlabMerge, a_cache_with_a_constructor_is_not_joined_either)
+{
+    slab_ops_cache_args special = mergeable(kSize), plain = mergeable(kSize);
+    special.ctor = [](void *) {};
+    slab_ops_cache *first = ops().create("slab_test_special", &special);
+    slab_ops_cache *second = ops().create("slab_test_plain", &plain);
+    EXPECT_NE(first, second);
+    ops().destroy(second);
+    ops().destroy(first);
+}
+
+} // namespace
+} // namespace kmirror::slab_test

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Promise: a CPU works from its main and spare sheaf; it trades whole sheaves with the node's barn, which keeps at most
+// ten full ones; nothing is lost on any of these ways, and every sheaf that was made is freed.
+
+#include "slab/slab_test.h"
+
+namespace kmirror::slab_test {
+namespace {
+
+constexpr unsigned kCapacity = 32;
+constexpr unsigned kAll = 2 + rules::kBarnFullMax; // sheaves' worth of objects a lone CPU can keep
+
+class SlabSheaf : public ::testing::Test {
+protected:
+    SlabSheaf() : cache(256, 0, kCapacity) {}
+
+    slab_ops_cpu_sheaves mine() const { return cache.sheaves(ops().cpu()); }
+    void expect_mine(int main, int spare) const
+    {
+        EXPECT_EQ(mine().main, main);
+        EXPECT_EQ(mine().spare, spare);
+    }
+    void expect_barn(unsigned long full, unsigned long empty) const
+    {
+        EXPECT_EQ(cache.counts().barn_full, full);
+        EXPECT_EQ(cache.counts().barn_empty, empty);
+        EXPECT_EQ(cache.counts().barn_objects, full * kCapacity);
+    }
+    // Sheaves that exist: made and not freed.
+    long sheaves_made() const { return cache.stat("sheaf_alloc") - cache.stat("sheaf_free"); }
+
+    Pinned here;
+    Cache cache;
+};
+
+TEST_F(SlabSheaf, starts_empty_with_one_sheaf_a_cpu)
+{
+    expect_mine(0, -1);
+    expect_barn(0, 0);
+    EXPECT_EQ(sheaves_made(), ops().nr_cpus());
+    EXPECT_EQ(cache.counts().slabs, 0u);
+}
+
+TEST_F(SlabSheaf, is_refilled_whole_by_the_first_allocation)
+{
+    void *object = cache.alloc();
+    expect_mine(kCapacity - 1, 0);
+    EXPECT_EQ(cache.stat("sheaf_refill"), kCapacity);
+    EXPECT_EQ(cache.stat("barn_get_fail"), 1);
+    EXPECT_EQ(cache.stat("alloc_fastpath"), 1);
+    EXPECT_EQ(cache.stat("alloc_slowpath"), 0);
+    EXPECT_EQ(cache.counts().used_objects, kCapacity);
+    cache.free(object);
+    expect_mine(kCapacity, 0);
+}
+
+TEST_F(SlabSheaf, keeps_the_emptied_main_as_spare_over_many_refills)
+{
+    std::vector<void *> objects = cache.alloc_many(kCapacity * 20);
+    expect_mine(0, 0);
+    expect_barn(0, 0);
+    EXPECT_EQ(sheaves_made(), ops().nr_cpus() + 1) << "two sheaves trade places";
+    cache.free(objects);
+}
+
+TEST_F(SlabSheaf, frees_into_main_then_spare_then_the_barn)
+{
+    std::vector<void *> objects = cache.alloc_many(kCapacity * 4);
+    ops().stat_clear(cache);
+    std::size_t done = 0;
+    const auto free_up_to = [&](std::size_t n) {
+        for (; done < n; done++)
+            cache.free(objects[done]);
+    };
+    free_up_to(kCapacity);
+    expect_mine(kCapacity, 0);
+    free_up_to(kCapacity + 1);
+    expect_mine(1, kCapacity);
+    free_up_to(2 * kCapacity);
+    expect_mine(kCapacity, kCapacity);
+    expect_barn(0, 0);
+    free_up_to(2 * kCapacity + 1);
+    expect_mine(1, kCapacity);
+    expect_barn(1, 0);
+    EXPECT_EQ(cache.stat("barn_put"), 1);
+    EXPECT_EQ(cache.stat("sheaf_alloc"), 1) << "the barn had no empty one";
+    free_up_to(4 * kCapacity);
+    expect_barn(2, 0);
+    EXPECT_EQ(cache.stat("free_fastpath"), 4 * kCapacity);
+    EXPECT_EQ(cache.stat("free_slowpath"), 0);
+}
+
+TEST_F(SlabSheaf, flushes_one_sheaf_when_the_barn_has_ten_full_ones)
+{
+    std::vector<void *> objects = cache.alloc_many(kCapacity * (kAll + 1));
+    std::vector<void *> last{objects.back()};
+    objects.resize(kCapacity * kAll);
+    cache.free(objects);
+    expect_mine(kCapacity, kCapacity);
+    expect_barn(rules::kBarnFullMax, 0);
+    ops().stat_clear(cache);
+    cache.free(last);
+    expect_mine(1, kCapacity);
+    expect_barn(rules::kBarnFullMax, 0);
+    EXPECT_EQ(cache.stat("barn_put_fail"), 1);
+    EXPECT_EQ(cache.stat("sheaf_flush"), kCapacity);
+    EXPECT_EQ(cache.stat("barn_put"), 0);
+    EXPECT_EQ(cache.stat("free_fastpath"), 1);
+    cache.verify();
+    // What the last sheaf's worth of allocations left with this test.
+    std::vector<void *> rest = cache.alloc_many(1);
+    cache.free(rest);
+}
+
+TEST_F(SlabSheaf, trades_empty_sheaves_for_full_ones_and_back)
+{
+    cache.free(cache.alloc_many(kCapacity * kAll));
+    expect_barn(rules::kBarnFullMax, 0);
+    ops().stat_clear(cache);
+    std::vector<void *> objects = cache.alloc_many(kCapacity * kAll);
+    EXPECT_EQ(cache.stat("barn_get"), long(rules::kBarnFullMax));
+    EXPECT_EQ(cache.stat("sheaf_refill"), 0);
+    EXPECT_EQ(cache.stat("alloc_slab"), 0);
+    expect_barn(0, rules::kBarnEmptyMax);
+    cache.free(objects);
+    expect_barn(rules::kBarnFullMax, 0);
+    EXPECT_EQ(cache.stat("barn_put"), long(rules::kBarnFullMax));
+    EXPECT_EQ(cache.stat("sheaf_alloc"), 0) << "the barn's empty ones came back";
+    cache.verify();
+}
+
+TEST_F(SlabSheaf, is_gone_after_a_shrink_but_for_the_mains)
+{
+    cache.free(cache.alloc_many(kCapacity * (kAll + 3)));
+    EXPECT_EQ(cache.shrink(), 0);
+    expect_mine(0, -1);
+    expect_barn(0, 0);
+    EXPECT_EQ(sheaves_made(), ops().nr_cpus());
+    EXPECT_EQ(cache.counts().slabs, 0u);
+}
+
+TEST_F(SlabSheaf, is_flushed_to_the_last_object_even_above_one_batch)
+{
+    Cache wide(8); // sheaves of 60: more than the 32 objects that one hold flushes
+    ASSERT_GT(wide.geometry().sheaf_capacity, rules::kFlushBatch);
+    const unsigned capacity = wide.geometry().sheaf_capacity;
+    std::vector<void *> objects = wide.alloc_many(capacity);
+    wide.free(objects);
+    ASSERT_EQ(wide.sheaves(ops().cpu()).main, int(capacity));
+    ops().stat_clear(wide);
+    wide.shrink();
+    EXPECT_EQ(wide.stat("sheaf_flush"), capacity);
+    EXPECT_EQ(wide.sheaves(ops().cpu()).main, 0);
+    EXPECT_EQ(wide.counts().used_objects, 0u);
+}
+
+TEST_F(SlabSheaf, gives_back_what_was_freed_last)
+{
+    std::vector<void *> objects = cache.alloc_many(5);
+    cache.free(objects);
+    for (auto object = objects.rbegin(); object != objects.rend(); ++object)
+        EXPECT_EQ(cache.alloc(), *object);
+    cache.free(objects);
+}
+
+TEST_F(SlabSheaf, is_refilled_for_a_caller_who_may_not_wait)
+{
+    std::vector<void *> objects = cache.alloc_many(10 * kCapacity, SLAB_OPS_NOWAIT);
+    EXPECT_EQ(cache.stat("alloc_slowpath"), 0);
+    EXPECT_EQ(cache.stat("sheaf_refill"), 10 * kCapacity);
+    cache.free(objects);
+}
+
+TEST(SlabSheafOff, leaves_every_operation_to_the_slabs)
+{
+    Pinned here;
+    const int before = ops().set_sheaf_capacity(0);
+    {
+        Cache cache(256);
+        std::vector<void *> objects = cache.alloc_many(100);
+        EXPECT_EQ(cache.stat("alloc_fastpath"), 0);
+        EXPECT_EQ(cache.stat("alloc_slowpath"), 100);
+        EXPECT_EQ(cache.counts().used_objects, 100u);
+        cache.free(objects);
+        EXPECT_EQ(cache.stat("free_fastpath"), 0);
+        EXPECT_EQ(cache.stat("free_slowpath"), 100);
+        EXPECT_EQ(cache.stat("sheaf_alloc"), 0);
+        EXPECT_EQ(cache.counts().used_objects, 0u);
+    }
+    ops().set_sheaf_capacity(before);
+}
+
+TEST(SlabSheafOff, and_sheaves_of_any_capacity_hold_that_many)
+{
+    Pinned here;
+    const int before = ops().set_sheaf_capacity(4);
+    for (int capacity : {1, 4, 5, 200}) {
+        ops().set_sheaf_capacity(capacity);
+        Cache cache(64);
+        EXPECT_EQ(cache.geometry().sheaf_capacity, unsigned(capacity));
+        std::vector<void *> objects = cache.alloc_many(3 * unsigned(capacity));
+        EXPECT_EQ(cache.stat("sheaf_refill"), 3 * capacity);
+        cache.free(objects);
+    }
+    ops().set_sheaf_capacity(before);
+}
+
+} // namespace
+} // namespace kmirror::slab_test

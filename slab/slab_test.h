@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What the SLUB tests share: the table of operations under test, a cache that checks itself at its end, a pinned
+// CPU, and short names for what tests look at.
+//
+// Owns     a Cache owns its kmem_cache and destroys it; a Pinned gives its CPU back.
+// Locking  each object belongs to one thread.
+// Fails    as failures of the running test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <kmirror/slab_ops.h>
+#include <linux/slab.h>
+
+#include "slab/rules.h"
+#include "slab/shadow.h"
+#include "tools/testing/harness.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace kmirror::slab_test {
+
+inline const slab_ops &ops() { return *kmirror_slab_ops(); }
+
+// For what the table does not offer: a handle of the mirror is the cache itself.
+inline kmem_cache *as_kmem_cache(slab_ops_cache *cache) { return reinterpret_cast<kmem_cache *>(cache); }
+
+// Arguments of a cache that shares its slabs with no other.
+inline slab_ops_cache_args args_of(unsigned size, unsigned flags = 0, unsigned sheaf_capacity = 0)
+{
+    slab_ops_cache_args args{};
+    args.size = size;
+    args.flags = flags | SLAB_OPS_NO_MERGE;
+    args.sheaf_capacity = sheaf_capacity;
+    return args;
+}
+
+// A cache for one test. At its end nothing may be left of it.
+class Cache {
+public:
+    explicit Cache(const slab_ops_cache_args &args)
+    {
+        static unsigned serial;
+        char name[32];
+        std::snprintf(name, sizeof name, "slab_test_%u", ++serial);
+        cache_ = ops().create(name, &args);
+        if (!cache_)
+            ADD_FAILURE() << "no cache of " << args.size << " bytes";
+    }
+    explicit Cache(unsigned size, unsigned flags = 0, unsigned sheaf_capacity = 0)
+        : Cache(args_of(size, flags, sheaf_capacity))
+    {
+    }
+    ~Cache() { close(); }
+    Cache(const Cache &) = delete;
+    Cache &operator=(const Cache &) = delete;
+
+    operator slab_ops_cache *() const { return cache_; }
+
+    void *alloc(unsigned gfp = SLAB_OPS_KERNEL) { return ops().alloc(cache_, gfp); }
+    void *alloc_node(int node, unsigned gfp = SLAB_OPS_KERNEL) { return ops().alloc_node(cache_, gfp, node); }
+    void free(void *object) { ops().free(cache_, object); }
+    void free(const std::vector<void *> &objects)
+    {
+        for (void *object : objects)
+            free(object);
+    }
+    std::vector<void *> alloc_many(std::size_t n, unsigned gfp = SLAB_OPS_KERNEL)
+    {
+        std::vector<void *> objects;
+        while (objects.size() < n)
+            if (void *object = alloc(gfp))
+                objects.push_back(object);
+            else
+                break;
+        EXPECT_EQ(objects.size(), n) << "allocations failed";
+        return objects;
+    }
+    bool alloc_bulk(std::size_t n, void **objects, unsigned gfp = SLAB_OPS_KERNEL)
+    {
+        return ops().alloc_bulk(cache_, gfp, n, objects);
+    }
+    void free_bulk(std::size_t n, void **objects) { ops().free_bulk(cache_, n, objects); }
+
+    slab_ops_geometry geometry() const
+    {
+        slab_ops_geometry out{};
+        ops().geometry(cache_, &out);
+        return out;
+    }
+    slab_ops_counts counts(int node = -1) const
+    {
+        slab_ops_counts out{};
+        ops().counts(cache_, node, &out);
+        return out;
+    }
+    slab_ops_cpu_sheaves sheaves(int cpu) const
+    {
+        slab_ops_cpu_sheaves out{};
+        ops().cpu_sheaves(cache_, cpu, &out);
+        return out;
+    }
+    long stat(const char *name) const { return ops().stat(cache_, name); }
+    int shrink() { return ops().shrink(cache_); }
+
+    // Every sheaf, list and slab is sound. Nobody else may be using the cache; nothing is flushed.
+    void verify() const { EXPECT_EQ(ops().check(cache_), 0) << ops().cache_name(cache_) << " is not valid"; }
+
+    // Valid, and empty down to the last slab; then gone.
+    void close()
+    {
+        if (!cache_)
+            return;
+        ops().free_rcu_barrier_on(cache_);
+        verify();
+        EXPECT_EQ(shrink(), 0) << "slabs are left";
+        const slab_ops_counts left = counts();
+        EXPECT_EQ(left.used_objects, 0u);
+        EXPECT_EQ(left.slabs, 0u);
+        EXPECT_EQ(left.barn_full + left.barn_empty, 0u);
+        ops().destroy(cache_);
+        cache_ = nullptr;
+    }
+    // The cache now belongs to the caller.
+    slab_ops_cache *leave()
+    {
+        slab_ops_cache *cache = cache_;
+        cache_ = nullptr;
+        return cache;
+    }
+
+private:
+    slab_ops_cache *cache_ = nullptr;
+};
+
+// The calling thread stays on one CPU during its life.
+class Pinned {
+public:
+    explicit Pinned(int cpu = 0)
+    {
+        if (const int error = ops().cpu_pin(cpu))
+            ADD_FAILURE() << "cpu " << cpu << " cannot be had: " << error;
+    }
+    ~Pinned() { ops().cpu_unpin(); }
+    Pinned(const Pinned &) = delete;
+    Pinned &operator=(const Pinned &) = delete;
+};
+
+// A random engine and a trace that puts the seed into each failure of its scope.
+#define KMIRROR_RANDOM(name)                                   \
+    std::mt19937_64 name(::kmirror::testing::seed());         \
+    SCOPED_TRACE("KMIRROR_SEED=" + std::to_string(::kmirror::testing::seed()))
+
+// Uniform in [low, high].
+template <class Engine>
+unsigned long pick(Engine &engine, unsigned long low, unsigned long high)
+{
+    return std::uniform_int_distribution<unsigned long>(low, high)(engine);
+}
+
+} // namespace kmirror::slab_test

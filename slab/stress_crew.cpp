@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The crew: TBB workers that run batches on virtual CPUs, and the figures of a run.
+//
+// Owns     the TBB scheduler during a Crew's life: its limit is raised above the number of cores, or TBB would start
+//          no more workers than those.
+// Bounds   a round is one batch of every lane. TBB does not promise that batches run at the same time, so none waits
+//          for another; a round ends when all have ended.
+// Locking  a lane is its batch's alone; the end of a round orders it before the next.
+// Fails    a CPU that cannot be leased is reported as wrong by the run.
+
+#include "slab/stress_load.h"
+
+#include <kmirror/slab_ops.h>
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+
+namespace kmirror::stress {
+
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t Lane::now_ns()
+{
+    return static_cast<std::uint64_t>(Clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+// ---- figures ---------------------------------------------------------------------------------------------
+
+double Figures::operations_per_second_per_cpu() const
+{
+    return seconds > 0 ? static_cast<double>(operations) / seconds / cpus : 0;
+}
+
+kmirror_lock_stat Figures::lock(const char *name) const
+{
+    for (const kmirror_lock_stat &stat : locks)
+        if (std::strcmp(stat.name, name) == 0)
+            return stat;
+    kmirror_lock_stat none{};
+    none.name = name;
+    return none;
+}
+
+double Figures::acquisitions_per_1000(const char *name) const
+{
+    return operations ? 1000.0 * static_cast<double>(lock(name).acquisitions) / static_cast<double>(operations) : 0;
+}
+
+namespace {
+
+std::vector<kmirror_lock_stat> all_locks()
+{
+    std::vector<kmirror_lock_stat> locks(kmirror_lockstat_snapshot(nullptr, 0) + 16);
+    const std::size_t used = kmirror_lockstat_snapshot(locks.data(), locks.size());
+    locks.resize(std::min(used, locks.size()));
+    return locks;
+}
+
+std::vector<Lane> new_lanes(const Plan &plan)
+{
+    std::vector<Lane> lanes(std::max(plan.cpus, plan.threads));
+    for (unsigned i = 0; i < lanes.size(); i++) {
+        lanes[i].cpu = i % plan.cpus;
+        lanes[i].random.seed(plan.seed * 1000003 + i);
+    }
+    return lanes;
+}
+
+std::uint64_t operations_of(const std::vector<Lane> &lanes)
+{
+    std::uint64_t sum = 0;
+    for (const Lane &lane : lanes)
+        sum += lane.operations;
+    return sum;
+}
+
+} // namespace
+
+// ---- threads ---------------------------------------------------------------------------------------------
+
+struct Crew::Threads {
+    explicit Threads(unsigned threads)
+        : limit(tbb::global_control::max_allowed_parallelism, threads + 1), arena(static_cast<int>(threads), 1)
+    {
+    }
+
+    tbb::task_scheduler_handle scheduler{tbb::attach{}};
+    tbb::global_control limit;
+    tbb::task_arena arena;
+    std::atomic<unsigned> refused{0}; // batches that did not get their CPU
+};
+
+Crew::Crew(const Plan &plan) : plan_(plan), threads_(std::make_unique<Threads>(plan.threads)) {}
+
+Crew::~Crew()
+{
+    kmirror_slab_ops()->cpu_unpin(); // this thread was one of the workers
+    tbb::task_scheduler_handle scheduler = std::move(threads_->scheduler);
+    threads_.reset();
+    tbb::finalize(scheduler, std::nothrow);
+}
+
+void Crew::round(Load &load, std::vector<Lane> &lanes)
+{
+    const auto batch = [&](std::size_t i) {
+        if (kmirror_slab_ops()->cpu_pin(static_cast<int>(lanes[i].cpu)) < 0)
+            threads_->refused++;
+        else
+            load.batch(lanes[i]);
+    };
+    threads_->arena.execute([&] { tbb::parallel_for(std::size_t{0}, lanes.size(), batch, tbb::static_partitioner{}); });
+}
+
+Figures Crew::run(Load &load, double seconds, const std::function<void(std::uint64_t)> &tick)
+{
+    std::vector<Lane> lanes = new_lanes(plan_);
+    threads_->refused = 0;
+    kmirror_lockstat_reset();
+    kmirror_lockstat_enable(true);
+    const Clock::time_point start = Clock::now();
+    std::chrono::duration<double> elapsed{};
+    do {
+        round(load, lanes);
+        tick(operations_of(lanes));
+        elapsed = Clock::now() - start;
+    } while (elapsed.count() < seconds);
+    kmirror_lockstat_enable(false);
+
+    Figures figures;
+    figures.seconds = elapsed.count();
+    figures.cpus = plan_.cpus;
+    figures.operations = operations_of(lanes);
+    figures.locks = all_locks();
+    for (const Lane &lane : lanes)
+        figures.latency.merge(lane.latency);
+    figures.wrong = load.finish();
+    if (threads_->refused)
+        figures.wrong.push_back(std::to_string(threads_->refused) + " batches did not get their CPU");
+    return figures;
+}
+
+} // namespace kmirror::stress

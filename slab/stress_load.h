@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Loads for stress runs, and the crew of threads that drives them over virtual CPUs.
+//
+//   Crew crew({.cpus = 8, .threads = 8, .seed = 1});
+//   auto load = new_allocator_load(crew.plan(), 32);
+//   Figures figures = crew.run(*load, 3.0, [](std::uint64_t operations) { ... });
+//   figures.wrong, figures.latency, figures.locks ...
+//
+// Owns     a Crew owns TBB's scheduler and its worker threads; a Load owns its caches or its tree.
+// Bounds   a run lasts `seconds` and at most one batch (some milliseconds) longer; a load holds a bounded number of
+//          objects. After a Crew is gone none of its threads is left.
+// Locking  one run at a time, from one thread. A lane's batches never run beside each other.
+// Fails    what went wrong in a load is told in Figures::wrong; nothing is thrown.
+#pragma once
+
+#include "slab/stress_histogram.h"
+
+#include <kmirror/lockstat.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace kmirror::stress {
+
+struct Plan {
+    unsigned cpus = 1;      // virtual CPUs 0 to cpus - 1 are used
+    unsigned threads = 1;   // workers; fewer than CPUs take turns, more than CPUs share
+    std::uint64_t seed = 1; // of all choices
+};
+
+// One operation of this many is timed: a clock read costs as much as the operation itself.
+inline constexpr unsigned kSampled = 16;
+
+// One strand of work on one CPU, with what it did and how long it took. There are as many as there are CPUs or, if
+// more, workers.
+struct alignas(64) Lane {
+    unsigned cpu = 0;
+    std::mt19937_64 random;
+    std::uint64_t operations = 0;
+    Histogram latency;
+
+    // Performs one operation, counts it, and times it if its turn has come.
+    template <class Operation>
+    auto timed(Operation operation)
+    {
+        if (operations++ % kSampled)
+            return operation();
+        const Stopwatch watch{*this};
+        return operation();
+    }
+
+private:
+    struct Stopwatch {
+        Lane &lane;
+        std::uint64_t start = now_ns();
+        ~Stopwatch() { lane.latency.record(now_ns() - start); }
+    };
+    static std::uint64_t now_ns();
+};
+
+// Something to do, in batches of a few hundred microseconds.
+class Load {
+public:
+    virtual ~Load() = default;
+
+    // Some work on `lane.cpu`, which the calling thread runs on. Many CPUs at once.
+    virtual void batch(Lane &lane) = 0;
+
+    // Ends the load: gives everything back and checks it. What is wrong; nothing: all is well.
+    virtual std::vector<std::string> finish() = 0;
+};
+
+// Objects of three sizes, allocated on one CPU and freed on another, in parcels larger than a sheaf.
+// sheaf_capacity: objects in each sheaf; 0: none.
+std::unique_ptr<Load> new_allocator_load(const Plan &plan, int sheaf_capacity);
+
+// One maple tree in RCU mode: most look ranges up without a lock, some store and erase them.
+std::unique_ptr<Load> new_tree_load(const Plan &plan, int sheaf_capacity);
+
+// What a run showed.
+struct Figures {
+    std::uint64_t operations = 0;
+    double seconds = 0;
+    unsigned cpus = 1;
+    Histogram latency;                    // ns of one operation
+    std::vector<kmirror_lock_stat> locks; // by class
+    std::vector<std::string> wrong;
+
+    double operations_per_second_per_cpu() const;
+    // All zero if the class was never used.
+    kmirror_lock_stat lock(const char *name) const;
+    // Acquisitions of that class for each 1000 operations.
+    double acquisitions_per_1000(const char *name) const;
+};
+
+class Crew {
+public:
+    explicit Crew(const Plan &plan);
+    ~Crew();
+    Crew(const Crew &) = delete;
+    Crew &operator=(const Crew &) = delete;
+
+    const Plan &plan() const { return plan_; }
+
+    // Runs the load for about `seconds` and finishes it. `tick` hears of the operations so far between batches.
+    Figures run(Load &load, double seconds, const std::function<void(std::uint64_t)> &tick);
+
+private:
+    struct Threads; // TBB
+    void round(Load &load, std::vector<Lane> &lanes);
+
+    Plan plan_;
+    std::unique_ptr<Threads> threads_;
+};
+
+} // namespace kmirror::stress
