@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Looking for a gap: the lowest or the highest run of `size` indices that hold NULL, inside [min, max].
+//
+// In a tree with MT_FLAGS_ALLOC_RANGE an inner node tells the longest gap below each slot, so that only
+// subtrees that may hold the answer are entered. In other trees inner nodes tell nothing, and no child is
+// entered: the search ends with the leaf under the cursor, or finds something only if the root is a leaf.
+//
+//   mas_empty_area      search_up      scan_up, then mas_skip_node      until found or -EBUSY
+//   mas_empty_area_rev  search_down    scan_down, then mas_rewind_node
+//
+// A cursor that already stands in the tree continues from there: two slots are taken back, since the range
+// before the last allocation may have become part of a gap.
+//
+// Owns     nothing; the cursor is the caller's. Between calls of the search, cursor->index and last hold the
+//          window.
+// Locking  the write lock (no dead-node checks).
+// Fails    -EBUSY when there is no such gap; -EINVAL when the window is smaller than `size`, or `size` is 0.
+#include "lib/maple_tree/walk.h"
+
+using namespace kmirror::maple;
+
+namespace {
+
+// Found: mas->offset is a leaf slot with the gap. Entered: down one level. Exhausted: nothing in this node.
+// Busy: nothing at all.
+enum class Scan { Found, Entered, Exhausted, Busy };
+
+bool window_is_valid(unsigned long min, unsigned long max, unsigned long size)
+{
+    return min <= max && size != 0 && max - min >= size - 1;
+}
+
+// The answer in a tree without nodes: everything is free, but for index 0 if there is an entry.
+int sparse_area(ma_state *mas, unsigned long min, unsigned long max, unsigned long size, bool lowest)
+{
+    if (!mas_is_none(mas) && min == 0) {
+        min = 1;
+        if (!window_is_valid(min, max, size))
+            return -EBUSY;
+    }
+    mas->index = lowest ? min : max - size + 1;
+    mas->last = lowest ? min + size - 1 : max;
+    return 0;
+}
+
+void enter_child(ma_state *mas, const NodeView &here, unsigned offset, unsigned long min, unsigned long max)
+{
+    mas->node = static_cast<maple_enode *>(mas_slot(mas, here.slots, offset));
+    mas->min = min;
+    mas->max = max;
+}
+
+// A limit was met, or a pause: without a node the search begins at the root.
+void restart_without_node(ma_state *mas)
+{
+    if (!mas->node && !mas_is_none(mas) && !mas_is_ptr(mas))
+        mas->status = ma_start;
+}
+
+// ---- lowest first
+
+// The part of the window that a NULL slot offers; what the tree knows about a child's gaps; 0 for an entry.
+unsigned long gap_up(const ma_state *mas, const NodeView &here, unsigned offset, unsigned long first,
+                     unsigned long last)
+{
+    if (const unsigned long *gaps = ma_gaps(here.node, here.type))
+        return word_read(&gaps[offset]);
+    if (mas_slot(mas, here.slots, offset))
+        return 0;
+    const unsigned long from = first > mas->index ? first : mas->index;
+    const unsigned long to = last < mas->last ? last : mas->last;
+    return to - from + 1;
+}
+
+// From mas->offset to the right end of the node.
+Scan scan_up(ma_state *mas, unsigned long size)
+{
+    const NodeView here(mas->node);
+    const unsigned end = here.end(mas->max);
+    unsigned offset = mas->offset;
+    unsigned long first = here.first(offset, mas->min);
+
+    for (; offset <= end; ++offset) {
+        const unsigned long last = here.last(offset, mas->max);
+        if (mas->index <= last && gap_up(mas, here, offset, first, last) >= size) {
+            if (!here.is_leaf()) {
+                enter_child(mas, here, offset, first, last);
+                mas->offset = 0;
+                return Scan::Entered;
+            }
+            mas->offset = static_cast<unsigned char>(offset);
+            return Scan::Found;
+        }
+        if (mas->last <= last)
+            return Scan::Busy;
+        first = last + 1;
+    }
+    mas->offset = static_cast<unsigned char>(offset);
+    return Scan::Exhausted;
+}
+
+bool search_up(ma_state *mas, unsigned long size)
+{
+    for (;;) {
+        switch (scan_up(mas, size)) {
+        case Scan::Found:
+            return true;
+        case Scan::Entered:
+            break;
+        case Scan::Exhausted:
+            if (!mas_skip_node(mas))
+                return false;
+            break;
+        case Scan::Busy:
+            mas_set_err(mas, -EBUSY);
+            return false;
+        }
+    }
+}
+
+// Where the search begins. False: the cursor stands behind the last slot of the tree.
+bool begin_up(ma_state *mas)
+{
+    restart_without_node(mas);
+    if (mas_is_start(mas)) {
+        mas_start(mas);
+        return true;
+    }
+    if (mas->offset < 2)
+        return mas_skip_node(mas);
+    mas->offset -= 2;
+    return true;
+}
+
+// ---- highest first
+
+// A slot on the way down: what it covers and how long its gap is.
+struct Slot {
+    unsigned offset;
+    unsigned long first;
+    unsigned long last;
+    unsigned long gap;
+};
+
+unsigned long gap_down(const ma_state *mas, const NodeView &here, const unsigned long *gaps, const Slot &slot)
+{
+    if (gaps)
+        return word_read(&gaps[slot.offset]);
+    return mas_slot(mas, here.slots, slot.offset) ? 0 : slot.last - slot.first + 1;
+}
+
+// The rightmost slot that begins inside the window, from mas->offset to the left.
+Slot last_slot_in_window(const ma_state *mas, const NodeView &here)
+{
+    Slot slot = {mas->offset, here.first(mas->offset, mas->min), 0, 0};
+
+    while (mas->last < slot.first)
+        slot.first = here.first(--slot.offset, mas->min);
+    slot.last = here.last(slot.offset, mas->max);
+    return slot;
+}
+
+// From `slot` to the left, the first gap that is long enough. False: the node has none from there on.
+bool find_gap_down(const ma_state *mas, const NodeView &here, unsigned long size, Slot &slot)
+{
+    const unsigned long *gaps = ma_gaps(here.node, here.type);
+
+    while (mas->index <= slot.last) {
+        slot.gap = gap_down(mas, here, gaps, slot);
+        if (slot.gap >= size && mas->last - slot.first + 1 >= size)
+            return true;
+        // Before a NULL slot of a leaf there is an entry.
+        const unsigned step = slot.gap != 0 && !gaps ? 2 : 1;
+        if (slot.offset < step)
+            return false;
+        slot.offset -= step;
+        slot.last = here.last(slot.offset, mas->max);
+        slot.first = here.first(slot.offset, mas->min);
+    }
+    return true;
+}
+
+// From mas->offset to the left end of the node. In the found leaf slot the gap ends at *gap_max.
+Scan scan_down(ma_state *mas, unsigned long size, unsigned long *gap_max)
+{
+    // A cursor from an earlier call may stand right of this window.
+    if (mas->last < mas->min)
+        return Scan::Exhausted;
+
+    const NodeView here(mas->node);
+    Slot slot = last_slot_in_window(mas, here);
+    if (!find_gap_down(mas, here, size, slot))
+        return mte_is_root(mas->node) ? Scan::Busy : Scan::Exhausted;
+    // What lies further left is below the window.
+    if (mas->index > slot.last || size - 1 > slot.last - mas->index)
+        return Scan::Busy;
+    if (here.is_leaf()) {
+        mas->offset = static_cast<unsigned char>(slot.offset);
+        *gap_max = slot.last;
+        return Scan::Found;
+    }
+    enter_child(mas, here, slot.offset, slot.first, slot.last);
+    mas->offset = mas_data_end(mas);
+    return Scan::Entered;
+}
+
+// `left`: the leaf from which begin_down() stepped up. The first step down does not lead into it again.
+int search_down(ma_state *mas, unsigned long size, const maple_enode *left, unsigned long *gap_max)
+{
+    for (;; left = nullptr) {
+        switch (scan_down(mas, size, gap_max)) {
+        case Scan::Found:
+            return 0;
+        case Scan::Entered:
+            if (mas->node == left && !mas_rewind_node(mas))
+                return -EBUSY;
+            break;
+        case Scan::Exhausted:
+            if (!mas_rewind_node(mas))
+                return -EBUSY;
+            break;
+        case Scan::Busy:
+            mas_set_err(mas, -EBUSY);
+            return -EBUSY;
+        }
+    }
+}
+
+// False: the cursor stands before the first slot of the tree.
+bool begin_down(ma_state *mas)
+{
+    restart_without_node(mas);
+    if (mas_is_start(mas))
+        mas_start(mas);
+    else if (mas->offset < 2 && !mas_rewind_node(mas))
+        return false;
+
+    if (!mas_is_none(mas) && !mas_is_ptr(mas))
+        mas->offset = mas->offset >= 2 ? mas->offset - 2 : mas_data_end(mas);
+    return true;
+}
+
+} // namespace
+
+int mas_empty_area(struct ma_state *mas, unsigned long min, unsigned long max, unsigned long size)
+{
+    if (!window_is_valid(min, max, size))
+        return -EINVAL;
+    if (!begin_up(mas))
+        return -EBUSY;
+    if (mas_is_none(mas) || mas_is_ptr(mas))
+        return sparse_area(mas, min, max, size, true);
+
+    mas->index = min;
+    mas->last = max;
+    if (mas_is_err(mas) || !search_up(mas, size))
+        return mas_err(mas);
+
+    const NodeView here(mas->node);
+    const unsigned long first = here.first(mas->offset, mas->min);
+    if (mas->index < first)
+        mas->index = first;
+    mas->last = mas->index + size - 1;
+    mas->end = here.end(mas->max);
+    return 0;
+}
+
+int mas_empty_area_rev(struct ma_state *mas, unsigned long min, unsigned long max, unsigned long size)
+{
+    if (!window_is_valid(min, max, size))
+        return -EINVAL;
+    if (mas_is_err(mas))
+        return mas_err(mas);
+    const maple_enode *start = mas->node;
+    if (!begin_down(mas))
+        return -EBUSY;
+    if (mas_is_none(mas) || mas_is_ptr(mas))
+        return sparse_area(mas, min, max, size, false);
+
+    unsigned long gap_max = max;
+    mas->index = min;
+    mas->last = max;
+    if (int error = search_down(mas, size, start, &gap_max))
+        return error;
+
+    if (gap_max < mas->last)
+        mas->last = gap_max;
+    mas->index = mas->last - size + 1;
+    mas->end = mas_data_end(mas);
+    return 0;
+}
