@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The subcommands of `kmirror`: what the command line gives each, and the function that runs it.
+//
+// The options are checked before a subcommand runs: numbers are within their limits, files are names. What only the
+// subcommand can know (a machine too small for --cpus) it reports through bad_option() and returns its value.
+//
+// Exit statuses: 0 done and everything held; 1 something was found wrong; 2 bad input, nothing was done.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kmirror::command {
+
+inline constexpr int kDone = 0;
+inline constexpr int kFoundWrong = 1;
+inline constexpr int kBadInput = 2;
+
+// Limits of the command line; a machine may be smaller.
+inline constexpr unsigned kMaxCpus = 1024;
+inline constexpr unsigned kMaxThreads = 4096;
+inline constexpr double kMinSeconds = 0.1;
+inline constexpr double kMaxSeconds = 86400;
+
+// kmirror stress. --machine and --memory are already in force: KMIRROR_MACHINE and KMIRROR_MEM are set before the
+// library starts.
+struct StressOptions {
+    double seconds = 10;      // of load, all runs together
+    unsigned cpus = 0;        // virtual CPUs that work; 0: all of the machine
+    unsigned threads = 0;     // worker threads; 0: as many as cpus. More than cpus: CPUs are shared
+    std::uint64_t seed = 0;   // never 0 when the subcommand runs
+    std::string json;         // file for the results; empty: none
+    bool quiet = false;       // no live line
+};
+int stress_main(const StressOptions& options);
+
+// kmirror machine: CPUs, nodes, memory and distances of the machine in force.
+struct MachineOptions {
+    bool json = false;  // on stdout
+};
+int machine_main(const MachineOptions& options);
+
+// Prints `kmirror: --OPTION VALUE is not possible; ALLOWED` on stderr; returns kBadInput.
+int bad_option(std::string_view option, std::string_view value, std::string_view allowed);
+
+}  // namespace kmirror::command

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// main of the command `kmirror`: reads the command line, puts the machine in force, runs the subcommand.
+//
+// The library reads KMIRROR_MACHINE and KMIRROR_MEM when it starts, which may be before main; so a --machine or
+// --memory that differs from them starts this program anew with the environment that says so.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include <kmirror/topology.h>
+
+#include "tools/kmirror/commands.h"
+#include "tools/kmirror/options.h"
+
+namespace {
+
+using namespace kmirror::command;
+
+// True when the environment had to change.
+bool put(const char* name, const std::string& value) {
+    const char* now = std::getenv(name);
+    if (value.empty() || (now != nullptr && value == now)) return false;
+    return setenv(name, value.c_str(), 1) == 0;
+}
+
+// Refuses a machine that cannot be, in the words of the command line.
+void judge(const std::string& machine) {
+    char message[256] = "";
+    if (machine.empty() || kmirror_machine_set(machine.c_str(), message, sizeof(message)) != -EINVAL) return;
+    std::exit(bad_option("--machine", machine, message));
+}
+
+void put_in_force(const CommandLine& line, char** argv) {
+    judge(line.machine);
+    const bool machine = put("KMIRROR_MACHINE", line.machine);
+    const bool memory = put("KMIRROR_MEM", line.memory);
+    if (!machine && !memory) return;
+    execv("/proc/self/exe", argv);
+    std::perror("kmirror: /proc/self/exe");
+    std::exit(kBadInput);
+}
+
+std::uint64_t drawn_seed() {
+    std::random_device device;
+    return (device() & 0x7fffffffu) + std::uint64_t{1};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CommandLine line = read_command_line(argc, argv);
+    if (line.command == Command::None) return line.status;
+    put_in_force(line, argv);
+    if (line.stress.seed == 0) line.stress.seed = drawn_seed();
+    return line.command == Command::Stress ? stress_main(line.stress) : machine_main(line.show);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The command line of kmirror, over CLI11. Values are read as text and judged here, so that every refusal names the
+// option, the value and what is allowed in the same words.
+
+#include "tools/kmirror/options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <functional>
+
+namespace kmirror::command {
+namespace {
+
+// A value that was refused: its line is printed already.
+struct Refused {};
+
+template <class Number>
+Number number(const std::string& option, const std::string& value, Number lowest, Number highest, const char* kind) {
+    Number result{};
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+    if (error != std::errc() || end != value.data() + value.size() || !(result >= lowest && result <= highest)) {
+        bad_option(option, value, CLI::detail::join(std::vector<std::string>{
+            option, "takes", kind, "from", CLI::detail::to_string(lowest), "to", CLI::detail::to_string(highest)}, " "));
+        throw Refused{};
+    }
+    return result;
+}
+
+// An option whose text goes through `take`.
+void add(CLI::App& app, const std::string& name, const std::string& what, const std::string& help,
+         std::function<void(const std::string&)> take) {
+    app.add_option_function<std::string>(name, std::move(take), help)->type_name(what);
+}
+
+template <class Number>
+void add_number(CLI::App& app, const std::string& name, const std::string& help, Number& target, Number lowest,
+                Number highest, const char* kind = "a whole number") {
+    add(app, name, "N", help,
+        [&target, name, lowest, highest, kind](const std::string& value) {
+            target = number<Number>(name, value, lowest, highest, kind);
+        });
+}
+
+void add_text(CLI::App& app, const std::string& name, const std::string& what, const std::string& help,
+              std::string& target) {
+    add(app, name, what, help, [&target, name](const std::string& value) {
+        if (value.empty()) {
+            bad_option(name, "''", name + " takes some text");
+            throw Refused{};
+        }
+        target = value;
+    });
+}
+
+void add_world(CLI::App& app, CommandLine& line) {
+    add_text(app, "--machine", "M", "hwloc synthetic string such as 'pack:2 numa:2 core:8 pu:1', or a preset; default: KMIRROR_MACHINE, "
+             "or this machine", line.machine);
+    add_text(app, "--memory", "SIZE", "memory of all nodes, such as 256M, or per node: 0:256M,1:0", line.memory);
+}
+
+CLI::App* add_stress(CLI::App& app, CommandLine& line) {
+    StressOptions& stress = line.stress;
+    CLI::App* sub = app.add_subcommand("stress", "allocator and tree under load, with sheaves of 32, of 4 and off");
+    add_number(*sub, "--seconds", "seconds of load, all runs together; default 10", stress.seconds, kMinSeconds, kMaxSeconds,
+               "a number of seconds");
+    add_number(*sub, "--cpus", "virtual CPUs at work; default: all of the machine", stress.cpus, 1u, kMaxCpus);
+    add_number(*sub, "--threads", "worker threads; default: one a CPU", stress.threads, 1u, kMaxThreads);
+    add_number<std::uint64_t>(*sub, "--seed", "replays a run's choices; default: drawn", stress.seed, 1, ~std::uint64_t{0});
+    add_text(*sub, "--json", "FILE", "write the results there as well", stress.json);
+    sub->add_flag("--quiet", stress.quiet, "no live line");
+    add_world(*sub, line);
+    return sub;
+}
+
+CLI::App* add_machine(CLI::App& app, CommandLine& line) {
+    CLI::App* sub = app.add_subcommand("machine", "CPUs, nodes and memory of a machine");
+    sub->add_flag("--json", line.show.json, "as JSON");
+    add_world(*sub, line);
+    return sub;
+}
+
+std::string names_of(const std::vector<const CLI::App*>& apps) {
+    std::string names;
+    for (const CLI::App* app : apps) names += (names.empty() ? "" : ", ") + app->get_name();
+    return names;
+}
+
+std::string options_of(const CLI::App& app) {
+    std::string names;
+    for (const CLI::Option* option : app.get_options())
+        names += (names.empty() ? "" : ", ") + option->get_name();
+    return names;
+}
+
+// Arguments that are nobody's. Every App allows them, so that they are refused here.
+int refuse_extras(const CLI::App& app, const CLI::App* chosen) {
+    const CLI::App& where = chosen != nullptr ? *chosen : app;
+    const std::vector<std::string> extras = app.remaining(true);
+    if (!extras.empty()) {
+        const std::string path = "kmirror" + (chosen != nullptr ? " " + chosen->get_name() : "");
+        std::fprintf(stderr, "kmirror: unknown argument %s; %s takes %s%s\n", extras.front().c_str(), path.c_str(),
+                     options_of(where).c_str(),
+                     chosen != nullptr ? "" : (", or " + names_of(app.get_subcommands(nullptr))).c_str());
+        return kBadInput;
+    }
+    if (chosen == nullptr) {
+        std::fprintf(stderr, "kmirror: say what to do: %s; kmirror --help says more\n",
+                     names_of(app.get_subcommands(nullptr)).c_str());
+        return kBadInput;
+    }
+    return kDone;
+}
+
+int parse(CLI::App& app, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+    } catch (const Refused&) {
+        return kBadInput;
+    } catch (const CLI::CallForHelp&) {
+        std::fputs(app.help().c_str(), stdout);
+    } catch (const CLI::CallForVersion& version) {
+        std::printf("%s\n", version.what());
+    } catch (const CLI::ParseError& error) {
+        std::fprintf(stderr, "kmirror: %s\n", error.what());
+        return kBadInput;
+    }
+    return kDone;
+}
+
+}  // namespace
+
+int bad_option(std::string_view option, std::string_view value, std::string_view allowed) {
+    std::fprintf(stderr, "kmirror: %.*s %.*s is not possible; %.*s\n", static_cast<int>(option.size()), option.data(),
+                 static_cast<int>(value.size()), value.data(), static_cast<int>(allowed.size()), allowed.data());
+    return kBadInput;
+}
+
+CommandLine read_command_line(int argc, char** argv) {
+    CommandLine line;
+    CLI::App app("kmirror: the Linux maple tree and SLUB allocator in userspace", "kmirror");
+    app.set_version_flag("--version", "kmirror " KMIRROR_VERSION " (maple tree and SLUB as in Linux 7.3)");
+    CLI::App* stress = add_stress(app, line);
+    CLI::App* machine = add_machine(app, line);
+    app.require_subcommand(0, 1);
+    for (CLI::App* each : {&app, stress, machine}) each->allow_extras();
+
+    line.status = parse(app, argc, argv);
+    const CLI::App* chosen = stress->parsed() ? stress : machine->parsed() ? machine : nullptr;
+    const bool answered = app.count("--help") != 0 || app.count("--version") != 0 || (chosen != nullptr && chosen->count("--help") != 0);
+    if (line.status != kDone || answered) return line;
+    line.status = refuse_extras(app, chosen);
+    if (line.status == kDone) line.command = chosen == stress ? Command::Stress : Command::Machine;
+    return line;
+}
+
+}  // namespace kmirror::command

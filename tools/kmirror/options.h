@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The command line of kmirror, checked. Hides CLI11, which only options.cpp includes.
+#pragma once
+
+#include <string>
+
+#include "tools/kmirror/commands.h"
+
+namespace kmirror::command {
+
+enum class Command { None, Stress, Machine };
+
+struct CommandLine {
+    Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
+    int status = kDone;
+    std::string machine;  // --machine; empty: not given
+    std::string memory;   // --memory; empty: not given
+    StressOptions stress;
+    MachineOptions show;
+};
+
+// Reads the arguments. Prints help and version on stdout and one line about a mistake on stderr.
+CommandLine read_command_line(int argc, char** argv);
+
+}  // namespace kmirror::command

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// kmirror stress: the allocator and the tree under load with sheaves of 32, of 4 and off; what that did to throughput,
+// latency and locks; and the verdict.
+//
+// Owns     the runs and their figures. The loads themselves are in slab/stress_*.
+// Bounds   options.seconds of load and what it takes to give everything back; nothing waits without end.
+// Fails    with kFoundWrong when a load found something wrong, when sheaves do not spare list_lock (kLeastRatio), or
+//          when the result could not be written; an existing --json file is then as it was.
+
+#include "tools/kmirror/stress.h"
+
+#include <kmirror/slab_ops.h>
+
+#include "tools/kmirror/commands.h"
+#include "tools/kmirror/json.h"
+#include "tools/kmirror/progress.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace kmirror::command {
+namespace {
+
+using stress::Crew;
+using stress::Figures;
+
+constexpr int kCapacities[] = {32, 4, 0};
+constexpr double kAllocatorShare = 2.0 / 9, kTreeShare = 1.0 / 9; // of the time, for each capacity
+
+unsigned machine_cpus() { return static_cast<unsigned>(kmirror_slab_ops()->nr_cpus()); }
+
+// kDone, or what a bad option returned.
+int check(const StressOptions &options)
+{
+    if (options.cpus > machine_cpus())
+        return bad_option("--cpus", std::to_string(options.cpus),
+                          "this machine has " + std::to_string(machine_cpus()) + " CPUs, --machine takes a larger one");
+    std::string error;
+    if (!options.json.empty() && !can_write(options.json, error))
+        return bad_option("--json", options.json, "it takes a file that can be written: " + error);
+    return kDone;
+}
+
+stress::Plan plan_of(const StressOptions &options)
+{
+    stress::Plan plan;
+    plan.cpus = options.cpus ? options.cpus : machine_cpus();
+    plan.threads = options.threads ? options.threads : plan.cpus;
+    plan.seed = options.seed;
+    return plan;
+}
+
+StressRun run(Crew &crew, Progress &progress, const char *load, int capacity, double seconds)
+{
+    const bool is_tree = load == kTreeLoad;
+    const auto made = is_tree ? stress::new_tree_load(crew.plan(), capacity)
+                              : stress::new_allocator_load(crew.plan(), capacity);
+    const std::string label = std::string(load) + ", " + capacity_text(capacity);
+    Figures figures = crew.run(*made, seconds, [&](std::uint64_t operations) { progress.update(label, operations); });
+    return {load, capacity, std::move(figures)};
+}
+
+std::vector<StressRun> run_all(const StressOptions &options, const stress::Plan &plan)
+{
+    Crew crew(plan);
+    Progress progress(options.seconds, options.quiet);
+    std::vector<StressRun> runs;
+    for (int capacity : kCapacities)
+        runs.push_back(run(crew, progress, kAllocatorLoad, capacity, options.seconds * kAllocatorShare));
+    for (int capacity : kCapacities)
+        runs.push_back(run(crew, progress, kTreeLoad, capacity, options.seconds * kTreeShare));
+    progress.clear();
+    return runs;
+}
+
+const Figures &allocator_figures(const std::vector<StressRun> &runs, int capacity)
+{
+    return std::find_if(runs.begin(), runs.end(), [&](const StressRun &run) {
+               return run.load == kAllocatorLoad && run.capacity == capacity;
+           })->figures;
+}
+
+StressVerdict judge(const std::vector<StressRun> &runs, const stress::Plan &plan)
+{
+    StressVerdict verdict;
+    const Figures &with = allocator_figures(runs, 32), &without = allocator_figures(runs, 0);
+    verdict.with_32 = with.acquisitions_per_1000(kListLock);
+    verdict.without = without.acquisitions_per_1000(kListLock);
+    verdict.contended_without = without.lock(kListLock).contended;
+    for (const StressRun &run : runs)
+        for (const std::string &wrong : run.figures.wrong)
+            verdict.wrong.push_back(std::string(run.load) + ", " + capacity_text(run.capacity) + ": " + wrong);
+    if (verdict.without < kLeastRatio * verdict.with_32)
+        verdict.wrong.push_back("sheaves of 32 do not spare list_lock as they should");
+    if (plan.cpus > 1 && plan.threads > 1 && verdict.contended_without == 0)
+        verdict.wrong.push_back("without sheaves list_lock was never contended");
+    return verdict;
+}
+
+} // namespace
+
+std::string capacity_text(int capacity)
+{
+    return capacity ? "sheaves of " + std::to_string(capacity) : "no sheaves";
+}
+
+int stress_main(const StressOptions &options)
+{
+    if (const int status = check(options); status != kDone)
+        return status;
+    const stress::Plan plan = plan_of(options);
+    const std::vector<StressRun> runs = run_all(options, plan);
+    const StressVerdict verdict = judge(runs, plan);
+    print_stress(runs, plan, verdict);
+    if (options.json.empty())
+        return verdict.wrong.empty() ? kDone : kFoundWrong;
+    std::string error;
+    if (stress_json(runs, plan, verdict).write(options.json, error))
+        return verdict.wrong.empty() ? kDone : kFoundWrong;
+    std::fprintf(stderr, "kmirror: %s could not be written: %s\n", options.json.c_str(), error.c_str());
+    return kFoundWrong;
+}
+
+} // namespace kmirror::command

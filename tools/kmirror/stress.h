@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What the parts of kmirror stress hand each other: runs, verdict, and their two presentations.
+#pragma once
+
+#include "slab/stress_load.h"
+#include "tools/kmirror/json.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kmirror::command {
+
+inline constexpr const char *kAllocatorLoad = "allocator";
+inline constexpr const char *kTreeLoad = "tree";
+inline constexpr const char *kListLock = "&n->list_lock";
+inline constexpr const char *kBarnLock = "&barn->lock";
+inline constexpr const char *kTreeLock = "&mt->ma_lock";
+
+// list_lock has to be taken at least this many times as often without sheaves as with sheaves of 32.
+inline constexpr double kLeastRatio = 10;
+
+struct StressRun {
+    const char *load; // kAllocatorLoad or kTreeLoad
+    int capacity;     // objects in a sheaf; 0: no sheaves
+    stress::Figures figures;
+};
+
+struct StressVerdict {
+    double with_32 = 0;                  // list_lock acquisitions for 1000 operations, sheaves of 32
+    double without = 0;                  // the same without sheaves
+    std::uint64_t contended_without = 0; // times it had to be waited for then
+    std::vector<std::string> wrong;      // empty: everything held
+};
+
+// "sheaves of 32" or "no sheaves".
+std::string capacity_text(int capacity);
+
+// Tables and verdict on stdout.
+void print_stress(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict);
+
+// Schema "kmirror-stress", version 1.
+Json stress_json(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict);
+
+} // namespace kmirror::command

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The results of kmirror stress for people (tables on stdout) and for programs (JSON).
+//
+// Every count stands beside what it is a count of: locks for each 1000 operations of the load (one operation is one
+// object allocated or freed, one index looked up, one range stored), times in nanoseconds.
+
+#include "tools/kmirror/stress.h"
+
+#include <kmirror/slab_ops.h>
+#include <kmirror/topology.h>
+
+#include "tools/kmirror/table.h"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace kmirror::command {
+namespace {
+
+double share(std::uint64_t part, std::uint64_t whole)
+{
+    return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+// ---- for people ------------------------------------------------------------------------------------------
+
+void print_speed(const std::vector<StressRun> &runs)
+{
+    Table table({"load", "sheaves", "ops/s per CPU", "p50 ns", "p99 ns", "max ns"});
+    for (const StressRun &run : runs) {
+        const stress::Histogram &latency = run.figures.latency;
+        table.row({run.load, run.capacity ? std::to_string(run.capacity) : "off",
+                   short_number(run.figures.operations_per_second_per_cpu()), count(latency.percentile(0.5)),
+                   count(latency.percentile(0.99)), count(latency.max())});
+    }
+    table.print(stdout);
+}
+
+void print_locks(const std::vector<StressRun> &runs)
+{
+    Table table({"load", "sheaves", "lock", "per 1000 ops", "contended", "wait avg ns", "wait max ns", "hold avg ns",
+                 "hold max ns"});
+    for (const StressRun &run : runs)
+        for (const char *name : {kListLock, kBarnLock, kTreeLock}) {
+            const kmirror_lock_stat stat = run.figures.lock(name);
+            if (name == kTreeLock && run.load != kTreeLoad)
+                continue;
+            table.row({run.load, run.capacity ? std::to_string(run.capacity) : "off", name,
+                       fixed(run.figures.acquisitions_per_1000(name), 2), percent(share(stat.contended, stat.acquisitions)),
+                       fixed(share(stat.wait_ns_total, stat.contended), 0), count(stat.wait_ns_max),
+                       fixed(share(stat.hold_ns_total, stat.acquisitions), 0), count(stat.hold_ns_max)});
+        }
+    table.print(stdout);
+}
+
+void print_verdict(const StressVerdict &verdict)
+{
+    const double ratio = verdict.with_32 > 0 ? verdict.without / verdict.with_32 : 0;
+    std::printf("list_lock is taken %s times for 1000 operations without sheaves and %s times with sheaves of 32: "
+                "%s as often (at least %s wanted); %" PRIu64 " times it was contended.\n",
+                fixed(verdict.without, 1).c_str(), fixed(verdict.with_32, 1).c_str(),
+                verdict.with_32 > 0 ? (fixed(ratio, 1) + " times").c_str() : "incomparably",
+                fixed(kLeastRatio, 0).c_str(), verdict.contended_without);
+    for (const std::string &wrong : verdict.wrong)
+        std::printf("WRONG: %s\n", wrong.c_str());
+    if (verdict.wrong.empty())
+        std::printf("Every cache and the tree are valid and empty.\n");
+}
+
+// ---- for programs ----------------------------------------------------------------------------------------
+
+void put_lock(Json &json, const std::string &at, const stress::Figures &figures, const kmirror_lock_stat &stat)
+{
+    json.set(at + "/name", stat.name);
+    json.set(at + "/acquisitions", stat.acquisitions);
+    json.set(at + "/acquisitions_per_1000_operations", figures.acquisitions_per_1000(stat.name));
+    json.set(at + "/contended", stat.contended);
+    json.set(at + "/contended_share", share(stat.contended, stat.acquisitions));
+    json.set(at + "/wait_ns_total", stat.wait_ns_total);
+    json.set(at + "/wait_ns_max", stat.wait_ns_max);
+    json.set(at + "/hold_ns_total", stat.hold_ns_total);
+    json.set(at + "/hold_ns_max", stat.hold_ns_max);
+}
+
+void put_run(Json &json, const std::string &at, const StressRun &run)
+{
+    const stress::Figures &figures = run.figures;
+    json.set(at + "/load", run.load);
+    json.set(at + "/sheaf_capacity", run.capacity);
+    json.set(at + "/seconds", figures.seconds);
+    json.set(at + "/operations", figures.operations);
+    json.set(at + "/operations_per_second_per_cpu", figures.operations_per_second_per_cpu());
+    json.set(at + "/latency_ns/samples", figures.latency.count());
+    json.set(at + "/latency_ns/p50", figures.latency.percentile(0.5));
+    json.set(at + "/latency_ns/p99", figures.latency.percentile(0.99));
+    json.set(at + "/latency_ns/max", figures.latency.max());
+    unsigned used = 0;
+    for (const kmirror_lock_stat &stat : figures.locks)
+        if (stat.acquisitions)
+            put_lock(json, at + "/locks/" + std::to_string(used++), figures, stat);
+}
+
+} // namespace
+
+void print_stress(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict)
+{
+    std::printf("%s\n%u CPUs at work, %u threads, seed %" PRIu64 ", latency of every %uth operation\n\n",
+                kmirror_machine_describe(), plan.cpus, plan.threads, plan.seed, stress::kSampled);
+    print_speed(runs);
+    std::printf("\n");
+    print_locks(runs);
+    std::printf("\n");
+    print_verdict(verdict);
+}
+
+Json stress_json(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict)
+{
+    Json json("kmirror-stress", 1);
+    json.set("/machine/description", kmirror_machine_describe());
+    json.set("/machine/cpus", kmirror_slab_ops()->nr_cpus());
+    json.set("/machine/nodes", kmirror_slab_ops()->nr_nodes());
+    json.set("/plan/cpus", plan.cpus);
+    json.set("/plan/threads", plan.threads);
+    json.set("/plan/seed", plan.seed);
+    json.set("/implementation", kmirror_slab_ops()->name);
+    for (std::size_t i = 0; i < runs.size(); i++)
+        put_run(json, "/runs/" + std::to_string(i), runs[i]);
+    json.set("/verdict/list_lock_per_1000_operations/sheaves_of_32", verdict.with_32);
+    json.set("/verdict/list_lock_per_1000_operations/no_sheaves", verdict.without);
+    json.set("/verdict/list_lock_contended_without_sheaves", verdict.contended_without);
+    json.set("/verdict/passed", verdict.wrong.empty());
+    for (std::size_t i = 0; i < verdict.wrong.size(); i++)
+        json.set("/verdict/wrong/" + std::to_string(i), verdict.wrong[i]);
+    return json;
+}
+
+} // namespace kmirror::command
