@@ -100,7 +100,7 @@ TEST(SlabBulk, counts_sheaf_objects_as_fast_and_slab_objects_as_slow)
     Cache cache(256, 0, 32);
     cache.free(cache.alloc_many(32)); // main holds 32, spare nothing
     ASSERT_EQ(cache.sheaves(ops().cpu()).main, 32);
-    ops().stat_clear(cache);
+    cache.clear_stats();
     std::vector<void *> objects(100);
     ASSERT_TRUE(cache.alloc_bulk(objects.size(), objects.data()));
     EXPECT_EQ(cache.stat("alloc_fastpath"), 32);

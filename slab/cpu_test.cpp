@@ -38,7 +38,7 @@ KMIRROR_TEST_IN(SlabCpu, trades_with_others_through_the_barn, "KMIRROR_MACHINE=p
         EXPECT_EQ(cache.counts().barn_full, 2u);
     }
     Pinned producer(0);
-    ops().stat_clear(cache);
+    cache.clear_stats();
     cache.free(cache.alloc_many(32 * 2));
     EXPECT_EQ(cache.stat("barn_get"), 2) << "what CPU 1 freed serves CPU 0";
     EXPECT_EQ(cache.stat("sheaf_refill"), 0);

@@ -74,7 +74,7 @@ KMIRROR_TEST_IN(SlabNode, a_bulk_free_sorts_out_the_objects_of_other_nodes, FOUR
     for (int i = 0; i < 20; i++)
         for (int node : {1, 3})
             objects.push_back(cache.alloc_node(node));
-    ops().stat_clear(cache);
+    cache.clear_stats();
     cache.free_bulk(objects.size(), objects.data());
     EXPECT_EQ(cache.stat("free_fastpath"), 20);
     EXPECT_EQ(cache.stat("free_slowpath"), 20);

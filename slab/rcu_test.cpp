@@ -89,7 +89,7 @@ TEST_F(SlabKfreeRcu, hands_a_whole_sheaf_to_the_barn_after_the_grace_period)
     EXPECT_EQ(cache.counts().barn_full, 1u);
     EXPECT_EQ(cache.stat("barn_put"), 1);
     EXPECT_EQ(cache.stat("sheaf_flush"), 0) << "no slab was touched";
-    ops().stat_clear(cache);
+    cache.clear_stats();
     cache.free(cache.alloc_many(kCapacity));
     EXPECT_EQ(cache.stat("barn_get"), 1);
     EXPECT_EQ(cache.stat("alloc_slab"), 0);
@@ -126,7 +126,7 @@ TEST_F(SlabKfreeRcu, leaves_objects_alone_while_a_reader_may_look)
     }
     cache.free(others);
     ops().free_rcu_barrier();
-    ops().validate(cache);
+    cache.shrink();
     EXPECT_EQ(cache.counts().used_objects, 0u);
 }
 

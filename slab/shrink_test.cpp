@@ -74,7 +74,7 @@ TEST_F(SlabShrink, min_partial_of_0_keeps_nothing)
 TEST_F(SlabShrink, counts_every_list_move_exactly)
 {
     ops().set_min_partial(cache, 5);
-    ops().stat_clear(cache);
+    cache.clear_stats();
     auto slabs = full_slabs(8);
     EXPECT_EQ(cache.stat("alloc_slab"), 8);
     EXPECT_EQ(cache.stat("alloc_slowpath"), long(8 * per_slab));

@@ -104,6 +104,24 @@ public:
         return out;
     }
     long stat(const char *name) const { return ops().stat(cache_, name); }
+    void clear_stats()
+    {
+        made_before_ = sheaves_made();
+        ops().stat_clear(cache_);
+    }
+    // Sheaves that exist: made and not freed. Exact as long as statistics are cleared by clear_stats() only.
+    long sheaves_made() const { return made_before_ + stat("sheaf_alloc") - stat("sheaf_free"); }
+    // Sheaves that can be found: on the CPUs and in the barns. A prefilled one is its owner's.
+    long sheaves_found() const
+    {
+        const slab_ops_counts all = counts();
+        long found = long(all.barn_full + all.barn_empty);
+        for (int cpu = 0; cpu < ops().nr_cpus(); cpu++) {
+            const slab_ops_cpu_sheaves held = sheaves(cpu);
+            found += (held.main >= 0) + (held.spare >= 0) + (held.rcu_free >= 0);
+        }
+        return found;
+    }
     int shrink() { return ops().shrink(cache_); }
 
     // Every sheaf, list and slab is sound. Nobody else may be using the cache; nothing is flushed.
@@ -121,6 +139,9 @@ public:
         EXPECT_EQ(left.used_objects, 0u);
         EXPECT_EQ(left.slabs, 0u);
         EXPECT_EQ(left.barn_full + left.barn_empty, 0u);
+        if (geometry().sheaf_capacity) {
+            EXPECT_EQ(sheaves_made(), ops().nr_cpus()) << "sheaves are lost, or freed twice";
+        }
         ops().destroy(cache_);
         cache_ = nullptr;
     }
@@ -134,6 +155,7 @@ public:
 
 private:
     slab_ops_cache *cache_ = nullptr;
+    long made_before_ = 0; // sheaves, when statistics were cleared last
 };
 
 // The calling thread stays on one CPU during its life.

@@ -35,7 +35,7 @@ void expect_values(const Cache &cache, const Values &expected)
 
 class SlabStatistics : public ::testing::Test {
 protected:
-    SlabStatistics() : cache(256, 0, 32), per_slab(cache.geometry().objects) { ops().stat_clear(cache); }
+    SlabStatistics() : cache(256, 0, 32), per_slab(cache.geometry().objects) { cache.clear_stats(); }
 
     Pinned here;
     Cache cache;
@@ -59,7 +59,7 @@ TEST_F(SlabStatistics, of_one_allocation_and_free)
                           {"sheaf_alloc", 1},
                           {"sheaf_refill", 32},
                           {"alloc_slab", 32 / per_slab}});
-    ops().stat_clear(cache);
+    cache.clear_stats();
     expect_values(cache, {});
 }
 
@@ -110,7 +110,7 @@ TEST_F(SlabStatistics, of_prefilled_sheaves)
     EXPECT_EQ(cache.stat("alloc_fastpath") + cache.stat("alloc_slowpath"), 0) << "a prefilled object counts nothing";
     EXPECT_EQ(cache.stat("sheaf_return_fast"), 1);
     cache.free(object);
-    ops().stat_clear(cache);
+    cache.clear_stats();
     sheaf = ops().prefill(cache, SLAB_OPS_KERNEL, 100);
     ops().return_sheaf(cache, SLAB_OPS_KERNEL, sheaf);
     EXPECT_EQ(cache.stat("sheaf_prefill_oversize"), 1);

@@ -101,9 +101,9 @@ Crew::Crew(const Plan &plan) : plan_(plan), threads_(std::make_unique<Threads>(p
 Crew::~Crew()
 {
     kmirror_slab_ops()->cpu_unpin(); // this thread was one of the workers
-    tbb::task_scheduler_handle scheduler = std::move(threads_->scheduler);
-    threads_.reset();
-    tbb::finalize(scheduler, std::nothrow);
+    threads_->arena.terminate();
+    // The limit has to outlive the workers: on one core it is what lets the last of them end.
+    tbb::finalize(threads_->scheduler, std::nothrow);
 }
 
 void Crew::round(Load &load, std::vector<Lane> &lanes)
@@ -117,7 +117,8 @@ void Crew::round(Load &load, std::vector<Lane> &lanes)
     threads_->arena.execute([&] { tbb::parallel_for(std::size_t{0}, lanes.size(), batch, tbb::static_partitioner{}); });
 }
 
-Figures Crew::run(Load &load, double seconds, const std::function<void(std::uint64_t)> &tick)
+Figures Crew::run(Load &load, double seconds, const std::function<void(std::uint64_t)> &tick,
+                  const std::function<bool()> &enough)
 {
     std::vector<Lane> lanes = new_lanes(plan_);
     threads_->refused = 0;
@@ -129,7 +130,8 @@ Figures Crew::run(Load &load, double seconds, const std::function<void(std::uint
         round(load, lanes);
         tick(operations_of(lanes));
         elapsed = Clock::now() - start;
-    } while (elapsed.count() < seconds);
+    } while (elapsed.count() < seconds ||
+             (enough && elapsed.count() < seconds + kMostExtraSeconds && !enough()));
     kmirror_lockstat_enable(false);
 
     Figures figures;

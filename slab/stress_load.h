@@ -8,8 +8,8 @@
 //   figures.wrong, figures.latency, figures.locks ...
 //
 // Owns     a Crew owns TBB's scheduler and its worker threads; a Load owns its caches or its tree.
-// Bounds   a run lasts `seconds` and at most one batch (some milliseconds) longer; a load holds a bounded number of
-//          objects. After a Crew is gone none of its threads is left.
+// Bounds   a run lasts `seconds` and at most one round (some milliseconds) longer, or kMostExtraSeconds where that is
+//          asked for; a load holds a bounded number of objects. After a Crew is gone none of its threads is left.
 // Locking  one run at a time, from one thread. A lane's batches never run beside each other.
 // Fails    what went wrong in a load is told in Figures::wrong; nothing is thrown.
 #pragma once
@@ -32,6 +32,9 @@ struct Plan {
     unsigned threads = 1;   // workers; fewer than CPUs take turns, more than CPUs share
     std::uint64_t seed = 1; // of all choices
 };
+
+// How much longer than asked a run may go on to see what it waits for.
+inline constexpr double kMostExtraSeconds = 5;
 
 // One operation of this many is timed: a clock read costs as much as the operation itself.
 inline constexpr unsigned kSampled = 16;
@@ -107,8 +110,10 @@ public:
 
     const Plan &plan() const { return plan_; }
 
-    // Runs the load for about `seconds` and finishes it. `tick` hears of the operations so far between batches.
-    Figures run(Load &load, double seconds, const std::function<void(std::uint64_t)> &tick);
+    // Runs the load for about `seconds` and finishes it. `tick` hears of the operations so far between rounds. With
+    // `enough` the run goes on until that is true as well, but at most kMostExtraSeconds longer.
+    Figures run(Load &load, double seconds, const std::function<void(std::uint64_t)> &tick,
+                const std::function<bool()> &enough = {});
 
 private:
     struct Threads; // TBB

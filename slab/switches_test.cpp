@@ -105,7 +105,9 @@ TEST(SlabSwitches, hardening_hides_addresses_in_links)
     const int before = ops().set_sheaf_capacity(0);
     for (bool on : {false, true}) {
         const Switched hardened(KMIRROR_SLAB_FREELIST_HARDENED, on);
-        Cache cache(256, SLAB_OPS_TYPESAFE_BY_RCU);
+        slab_ops_cache_args args = args_of(256, SLAB_OPS_TYPESAFE_BY_RCU); // whose free objects may be read
+        args.use_freeptr_offset = true;
+        Cache cache(args);
         std::vector<void *> objects = cache.alloc_many(2);
         cache.free(objects[0]);
         cache.free(objects[1]); // now linked to objects[0]

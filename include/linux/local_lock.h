@@ -73,10 +73,12 @@ static __always_inline bool km_local_trylock_alone(struct local_lock __percpu *l
         /*
          * (B3) owner and count are stored before bias is read again. Pairs with the
          * membarrier() of a thread that took the bias away: either it sees our
-         * stores, or we see its. Without it both could enter.
+         * stores, or we see its. Without it both could enter. The bias may have gone
+         * and come back in between, so this read acquires as well, (B1): what follows
+         * must not have been read while a sharer was inside.
          */
         barrier();
-        if (likely(READ_ONCE(task->bias) == KMIRROR_BIAS_ALONE))
+        if (likely(__atomic_load_n(&task->bias, __ATOMIC_ACQUIRE) == KMIRROR_BIAS_ALONE))
             return true;
         __atomic_store_n(&mine->owner, 0, __ATOMIC_RELEASE);
     }

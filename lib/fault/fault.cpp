@@ -31,6 +31,10 @@
 
 bool kmirror_fault_armed;
 
+namespace kmirror::slub {
+extern struct ::kmem_cache *kmem_cache;   // the cache of caches, see lib/slub/cache.h
+}
+
 namespace kmirror::fault {
 namespace {
 
@@ -137,6 +141,8 @@ using namespace kmirror::fault;
 
 extern "C" bool kmirror_should_failslab(struct kmem_cache *s, gfp_t gfpflags)
 {
+    if (s != nullptr && s == kmirror::slub::kmem_cache)   // as in the kernel: the allocator could not even begin
+        return false;
     return harness_refuses(s, gfpflags) || point_fires(failslab, gfpflags);
 }
 

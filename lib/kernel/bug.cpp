@@ -24,11 +24,11 @@ namespace {
 std::atomic<unsigned long> warnings;
 std::recursive_mutex report_lock;
 
-// The stack of the public function that called the caller of this, innermost frame first.
-[[gnu::noinline]] void print_stack(unsigned skip)
+// The calling thread's stack from the frame on that `from`, a return address, leads to.
+void print_stack(const void *from)
 {
     void *frames[kStackDepth];
-    const unsigned found = stack_save(frames, skip + 1);
+    const unsigned found = stack_save(frames, from);
     std::fputs("Call trace:\n", stderr);
     stack_print(stderr, std::span(frames, found));
 }
@@ -61,7 +61,7 @@ extern "C" void kmirror_warn(const char *file, int line, const char *function, c
     va_start(args, fmt);
     std::vfprintf(stderr, fmt, args);
     va_end(args);
-    print_stack(1);
+    print_stack(__builtin_return_address(0));
     close_report();
 }
 
@@ -76,7 +76,7 @@ extern "C" void kmirror_bug(const char *file, int line, const char *function, co
     open_report("kernel BUG:", file, line, function);
     if (*condition != '\0')
         std::fprintf(stderr, "%s\n", condition);
-    print_stack(1);
+    print_stack(__builtin_return_address(0));
     close_report();
     std::abort();
 }
@@ -91,7 +91,7 @@ extern "C" void panic(const char *fmt, ...)
     std::vfprintf(stderr, fmt, args);
     va_end(args);
     std::fputc('\n', stderr);
-    print_stack(1);
+    print_stack(__builtin_return_address(0));
     close_report();
     std::abort();
 }
@@ -100,7 +100,7 @@ extern "C" void dump_stack(void)
 {
     const std::lock_guard guard(report_lock);
     std::fflush(stdout);
-    print_stack(1);
+    print_stack(__builtin_return_address(0));
     std::fflush(stderr);
 }
 

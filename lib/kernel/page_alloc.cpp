@@ -245,8 +245,10 @@ extern "C" bool gfp_pfmemalloc_allowed(gfp_t gfp_mask)
 
 extern "C" struct page *alloc_frozen_pages_node(int nid, gfp_t gfp, unsigned int order)
 {
-    if (WARN_ON_ONCE(order > MAX_PAGE_ORDER))
+    if (order > MAX_PAGE_ORDER) {
+        WARN_ON_ONCE(!(gfp & __GFP_NOWARN));
         return nullptr;
+    }
     ensure_init();
     might_alloc(gfp);
     if (should_fail_alloc_page(gfp, order))

@@ -80,15 +80,15 @@ void print_place(std::FILE *out, std::uintptr_t address, const Place &place)
 
 }  // namespace
 
-unsigned stack_save(std::span<void *> frames, unsigned skip)
+unsigned stack_save(std::span<void *> frames, const void *from)
 {
     void *all[kStackDepth + 8];
-    const int found = backtrace(all, std::size(all));
-    const unsigned first = skip + 1;
-    const unsigned have = found < 0 || static_cast<unsigned>(found) < first ? 0 : static_cast<unsigned>(found) - first;
-    const unsigned kept = std::min<unsigned>(have, frames.size());
-    std::copy_n(all + first, kept, frames.begin());
-    return kept;
+    void **const end = all + std::max(backtrace(all, std::size(all)), 0);
+    void **const found = std::find(all, end, from);
+    void **const first = found == end ? all : found;
+    const auto kept = std::min(static_cast<size_t>(end - first), frames.size());
+    std::copy_n(first, kept, frames.begin());
+    return static_cast<unsigned>(kept);
 }
 
 void stack_print(std::FILE *out, std::span<void *const> frames)

@@ -4,7 +4,7 @@
 //
 //   mtree_store(_range)          mas_store_gfp                                    mas_api.cpp
 //   mtree_insert(_range)         mas_insert, again after mas_nomem
-//   mtree_alloc_range, _rrange   a gap search, then mas_insert: both again after mas_nomem, which may have dropped the lock
+//   mtree_alloc_range, _rrange   a gap search, then mas_insert; both again after mas_nomem
 //   mtree_alloc_cyclic           mas_alloc_cyclic
 //   mtree_erase                  mas_erase
 //
@@ -112,13 +112,15 @@ int mtree_insert(maple_tree *mt, unsigned long at, void *entry, gfp_t gfp)
 int mtree_alloc_range(maple_tree *mt, unsigned long *startp, void *entry, unsigned long size,
                       unsigned long min, unsigned long max, gfp_t gfp)
 {
-    return alloc_where(mt, startp, entry, gfp, [=](ma_state *mas) { return mas_empty_area(mas, min, max, size); });
+    const auto lowest = [=](ma_state *mas) { return mas_empty_area(mas, min, max, size); };
+    return alloc_where(mt, startp, entry, gfp, lowest);
 }
 
 int mtree_alloc_rrange(maple_tree *mt, unsigned long *startp, void *entry, unsigned long size,
                        unsigned long min, unsigned long max, gfp_t gfp)
 {
-    return alloc_where(mt, startp, entry, gfp, [=](ma_state *mas) { return mas_empty_area_rev(mas, min, max, size); });
+    const auto highest = [=](ma_state *mas) { return mas_empty_area_rev(mas, min, max, size); };
+    return alloc_where(mt, startp, entry, gfp, highest);
 }
 
 int mtree_alloc_cyclic(maple_tree *mt, unsigned long *startp, void *entry, unsigned long lo,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The advanced API's stores. The caller holds the tree's write lock, brings the cursor, and picks the way to pay for nodes:
+// The advanced API's stores. The caller holds the tree's write lock, brings the cursor, and picks the way
+// to pay for nodes:
 //
 //   function             nodes from                             on failure
 //   mas_store            GFP_NOWAIT, or a reservation           status ma_error
@@ -12,9 +13,9 @@
 // Whatever fails leaves the tree as it was, and the cursor's index and last as the caller set them.
 //
 // A store, step by step                                         file              may drop the lock
-//   mas_store_gfp                                               mas_api.cpp       yes, before it changes anything
+//   mas_store_gfp                                               mas_api.cpp
 //     mas_wr_preallocate     walk, plan, reserve                plan.cpp          no
-//     mas_nomem              and again from the start           reserve.cpp       yes
+//     mas_nomem              and again from the start           reserve.cpp       yes, nothing being changed
 //     mas_wr_store_entry     write, publish                     write.cpp         no
 //     mas_destroy            what was reserved too much         reserve.cpp       no
 #include "lib/maple_tree/mas_api.h"
@@ -42,8 +43,9 @@ bool range_is_valid(ma_state *mas)
     return false;
 }
 
-// Is all of the planned range NULL? It is if it lies in one NULL range: two of them have an entry between them. Where no
-// node is, setup has looked; a store that leaves nothing of a root meets whatever the root holds.
+// Is all of the planned range NULL? It is if it lies in one NULL range: two of them have an entry between
+// them. Where no node is, setup has looked; a store that leaves nothing of a root meets whatever the root
+// holds.
 bool range_is_free(const ma_wr_state *wr_mas)
 {
     const ma_state *mas = wr_mas->mas;
@@ -55,8 +57,8 @@ bool range_is_free(const ma_wr_state *wr_mas)
     }
 }
 
-// mas_store() for a cursor with a reservation. mas_expected_entries() has only estimated, so there a store may ask for
-// more; mas_preallocate() has counted.
+// mas_store() for a cursor with a reservation. mas_expected_entries() has only estimated, so there a store
+// may ask for more; mas_preallocate() has counted.
 bool reservation_suffices(ma_wr_state *wr_mas, const AskedRange &asked)
 {
     return !(wr_mas->mas->mas_flags & MA_STATE_BULK) || mas_wr_reserve(wr_mas, asked, GFP_NOWAIT);

@@ -10,8 +10,9 @@
 
 namespace kmirror::maple {
 
-// Store over [index, last] if all of it is NULL, with nodes from GFP_NOWAIT. Status ma_error says what was wrong:
-// -EEXIST (the first entry in the way is returned, if it lies at index) or -ENOMEM (see mas_nomem()).
+// Store over [index, last] if all of it is NULL, with nodes from GFP_NOWAIT. Status ma_error says what was
+// wrong: -EEXIST (the first entry in the way is returned, if it lies at index) or -ENOMEM (see
+// mas_nomem()).
 void *mas_insert(ma_state *mas, void *entry);
 
 } // namespace kmirror::maple

@@ -2,12 +2,14 @@
 //
 // The plan of a store: see plan.h for the steps.
 //
-// How many nodes. Let h be the height of the tree, v the lowest level (from the root, counted from 1) on the way down
-// whose node has a free slot, s the lowest whose node can lose a slot and still not be too small; 0 where there is none.
-//   split       ends at level v: two nodes on each level below it, and one more                   2 * (h - v) + 1
-//   rebalance   ends at level s, but what it takes from a neighbour may still need v              2 * (h - min(v, s)) + 1
-//   span        up to three nodes a level, for the same levels                                    3 * (h - min(v, s)) + 1
-// A walk that began below the root knows nothing of the levels it skipped: v and s are 0 there, which is safe.
+// How many nodes. Let h be the height of the tree, v the lowest level (from the root, counted from 1) on
+// the way down whose node has a free slot, s the lowest whose node can lose a slot and still not be too
+// small; 0 where there is none.
+//   split       2 * (h - v) + 1             two nodes on each level below v, and one more
+//   rebalance   2 * (h - min(v, s)) + 1     ends at s, but what is taken from a neighbour may need v
+//   span        3 * (h - min(v, s)) + 1     up to three nodes on each of these levels
+// A walk that began below the root knows nothing of the levels it skipped: v and s are 0 there, which is
+// safe.
 //
 // Locking  the tree's write lock; slots are read as their writer.
 #include "lib/maple_tree/plan.h"
@@ -201,8 +203,8 @@ bool covers_all(const ma_state *mas)
     return mas->index == 0 && mas->last == ULONG_MAX;
 }
 
-// Which writer, once the leaf and the run of slots are known. An append or a shift of more than one pivot would show
-// readers without a lock a range that never was, so in RCU mode they are made on a copy.
+// Which writer, once the leaf and the run of slots are known. An append or a shift of more than one pivot
+// would show readers without a lock a range that never was, so in RCU mode they are made on a copy.
 store_type leaf_store_type(const ma_wr_state *wr_mas)
 {
     const ma_state *mas = wr_mas->mas;
@@ -229,8 +231,8 @@ store_type leaf_store_type(const ma_wr_state *wr_mas)
 
 namespace {
 
-// May the walk go on from where the cursor stands? Not if the range leaves the node, and not if it is a NULL up to the
-// end of a leaf: a spanning store has to start at a common ancestor.
+// May the walk go on from where the cursor stands? Not if the range leaves the node, and not if it is a
+// NULL up to the end of a leaf: a spanning store has to start at a common ancestor.
 bool starts_here(const ma_wr_state *wr_mas)
 {
     const ma_state *mas = wr_mas->mas;

@@ -2,18 +2,19 @@
 //
 // The swap, and what has to be mended and retired behind it.
 //
-// A store that replaced a subtree leaves two generations of nodes hanging together. On each level there are up to three
-// new nodes (Level::kMost) and up to three old ones; all other children of the new nodes are old subtrees that live on.
+// A store that replaced a subtree leaves two generations of nodes hanging together. On each level there are
+// up to three new nodes (Level::kMost) and up to three old ones; all other children of the new nodes are
+// old subtrees that live on.
 //
 //   new:          mas->node                    old:          old_enode
 //              .------+------.                            .------+------.
 //              n      o      n                            d      o      d      n  new
-//           .--+--.       .--+--.                      .--+--.       .--+--.   o  lives on, under its new parent
+//           .--+--.       .--+--.                      .--+--.       .--+--.   o  lives on, new parent
 //           o     n       n     o                      o  d  c       c  d  o   d  replaced
-//                                                                              c  covered by the store, with all below
+//                                                                              c  covered by the store
 //
-// Who belongs to whom is read from the parent words: a new node was given its new parent when it was linked, a child
-// that lives on is given it here, so what still names the old parent afterwards is dead.
+// Who belongs to whom is read from the parent words: a new node was given its new parent when it was
+// linked, a child that lives on is given it here, so what still names the old parent afterwards is dead.
 //
 // Locking  the tree's write lock.
 #include "lib/maple_tree/publish.h"
@@ -32,7 +33,8 @@ namespace kmirror::maple {
 
 void mt_set_height(maple_tree *mt, unsigned height)
 {
-    const unsigned flags = (mt->ma_flags & ~unsigned{MT_FLAGS_HEIGHT_MASK}) | height << MT_FLAGS_HEIGHT_OFFSET;
+    const unsigned others = mt->ma_flags & ~unsigned{MT_FLAGS_HEIGHT_MASK};
+    const unsigned flags = others | height << MT_FLAGS_HEIGHT_OFFSET;
     VM_BUG_ON(height > MAPLE_HEIGHT_MAX);
     // Readers look at the other bits.
     if (flags != mt->ma_flags)
@@ -91,8 +93,8 @@ void mas_free(ma_state *, maple_enode *used)
 
 namespace {
 
-// The link of a topiary list lies over the first word behind the parent. A reader may still take that word for a pivot,
-// which does no harm because the node was marked dead before (D1); the word is written whole.
+// The link of a topiary list lies over the first word behind the parent. A reader may still take that word
+// for a pivot, which does no harm because the node was marked dead before (D1); the word is written whole.
 static_assert(offsetof(maple_topiary, next) == offsetof(maple_node, slot));
 
 void mat_set_next(maple_enode *enode, maple_enode *next)
@@ -150,14 +152,34 @@ public:
         BUG_ON(count_ == kMost);
         limbs_[count_++] = limb;
     }
-    bool is_leaf() const { return mte_is_leaf(limbs_[0].enode); }
+    void clear() { count_ = 0; }
     bool is_empty() const { return count_ == 0; }
+    bool has_children() const { return count_ != 0 && !mte_is_leaf(limbs_[0].enode); }
     const Limb *begin() const { return limbs_; }
     const Limb *end() const { return limbs_ + count_; }
 
 private:
     Limb limbs_[kMost];
     unsigned count_ = 0;
+};
+
+// The level that a walk from the top has reached, and the one below it, which is being found.
+class LevelWalk {
+public:
+    explicit LevelWalk(const Limb &top) { levels_[0].add(top); }
+
+    const Level &here() const { return levels_[at_]; }
+    Level &below() { return levels_[1 - at_]; }
+    void descend()
+    {
+        VM_WARN_ON(below().is_empty());
+        levels_[at_].clear();
+        at_ = 1 - at_;
+    }
+
+private:
+    Level levels_[2];
+    unsigned at_ = 0;
 };
 
 // Calls `visit` for every child whose parent word names `limb`.
@@ -176,16 +198,11 @@ void for_each_own_child(ma_state *mas, const Limb &limb, Visit visit)
 // Top down through the new nodes: every child gets the parent it now hangs on.
 void adopt(ma_state *mas, const Limb &top)
 {
-    Level level;
-    level.add(top);
-    while (!level.is_empty() && !level.is_leaf()) {
-        Level below;
-        for (const Limb &limb : level) {
-            for_each_own_child(mas, limb, [&](const Limb &child) { below.add(child); });
+    for (LevelWalk walk(top); walk.here().has_children(); walk.descend()) {
+        for (const Limb &limb : walk.here()) {
+            for_each_own_child(mas, limb, [&](const Limb &child) { walk.below().add(child); });
             mas_set_parent_slots(mas, limb.enode, 0, NodeView(limb.enode).end(limb.max) + 1u);
         }
-        VM_WARN_ON(below.is_empty());
-        level = below;
     }
 }
 
@@ -197,28 +214,25 @@ void retire(const Level &level)
     }
 }
 
-// Top down through the old nodes, after adopt(): what still names its old parent was replaced, or lay inside the range
-// that was stored.
+// Top down through the old nodes, after adopt(): what still names its old parent was replaced, or lay inside
+// the range that was stored.
 void prune(ma_state *mas, const Limb &top)
 {
     MA_TOPIARY(subtrees, mas->tree);
-    Level level;
-    level.add(top);
-    while (!level.is_empty() && !level.is_leaf()) {
-        Level below;
-        for (const Limb &limb : level) {
+    LevelWalk walk(top);
+    while (walk.here().has_children()) {
+        for (const Limb &limb : walk.here()) {
             for_each_own_child(mas, limb, [&](const Limb &child) {
                 if (child.is_inside(mas->index, mas->last))
                     mat_add(&subtrees, child.enode);
                 else
-                    below.add(child);
+                    walk.below().add(child);
             });
         }
-        VM_WARN_ON(below.is_empty());
-        retire(level);
-        level = below;
+        retire(walk.here());
+        walk.descend();
     }
-    retire(level);
+    retire(walk.here());
     mas_mat_destroy(mas, &subtrees);
 }
 

@@ -3,13 +3,14 @@
 // Gaps: in an allocation tree each inner slot knows the longest run of NULL below it.
 //
 // Invariants
-//   (G1) gap[i] of an inner node is the largest gap of its child i: measured if the child is a leaf, else the child's
-//        gap[meta.gap]
+//   (G1) gap[i] of an inner node is the largest gap of its child i: measured if the child is a leaf, else
+//        the child's gap[meta.gap]
 //   (G2) meta.gap names a slot with the largest gap of its node
 //
-// Concurrency  gaps of a published node change in place, word by word, from the leaf's parent upwards. A search without
-//              the lock may see a level that does not know yet; it then finds a gap that was there a moment ago, or
-//              misses one that has just come. A search that goes on to store holds the lock.
+// Concurrency  gaps of a published node change in place, word by word, from the leaf's parent upwards. A
+//              search without the lock may see a level that does not know yet; it then finds a gap that was
+//              there a moment ago, or misses one that has just come. A search that goes on to store holds
+//              the lock.
 // Locking      the tree's write lock.
 #include "lib/maple_tree/publish.h"
 

@@ -2,13 +2,13 @@
 //
 // The node cache, a cursor's stock of nodes, and what happens when there is no memory.
 //
-// A store asks twice. The first time with GFP_NOWAIT and the tree locked (mas_wr_preallocate, plan.cpp); that nearly
-// always works. If not, mas_nomem() drops the lock, allocates with the caller's flags, takes the lock again and has
-// the store planned anew, because another writer may have been there. What was allocated stays with the cursor
-// meanwhile, and what is too much goes back at the end (mas_destroy).
+// A store asks twice. The first time with GFP_NOWAIT and the tree locked (mas_wr_preallocate, plan.cpp);
+// that nearly always works. If not, mas_nomem() drops the lock, allocates with the caller's flags, takes
+// the lock again and has the store planned anew, because another writer may have been there. What was
+// allocated stays with the cursor meanwhile, and what is too much goes back at the end (mas_destroy).
 //
-// Locking  node_cache_mutex is taken once in a process, possibly inside a tree's lock; nothing of the tree is called
-//          under it.
+// Locking  node_cache_mutex is taken once in a process, possibly inside a tree's lock; nothing of the tree
+//          is called under it.
 // Fails    see reserve.h.
 #include "lib/maple_tree/reserve.h"
 
@@ -116,7 +116,8 @@ bool stock_one(ma_state *mas, gfp_t gfp)
 
 bool stock_sheaf(ma_state *mas, gfp_t gfp, unsigned count)
 {
-    // A single node left by an earlier, smaller plan does not count: popping would otherwise have two sources.
+    // A single node left by an earlier, smaller plan does not count: popping would otherwise have two
+    // sources.
     if (mas->alloc) [[unlikely]] {
         mt_free_one(mas->alloc);
         mas->alloc = nullptr;
@@ -150,7 +151,8 @@ maple_node *mas_pop_node(ma_state *mas)
         mas->alloc = nullptr;
     } else {
         BUG_ON(!mas->sheaf);                                        // R1
-        node = static_cast<maple_node *>(kmem_cache_alloc_from_sheaf(maple_node_cache_get(), GFP_NOWAIT, mas->sheaf));
+        void *object = kmem_cache_alloc_from_sheaf(maple_node_cache_get(), GFP_NOWAIT, mas->sheaf);
+        node = static_cast<maple_node *>(object);
         BUG_ON(!node);                                              // R1
     }
     memset(node, 0, sizeof(*node));
@@ -190,13 +192,14 @@ void alloc_nodes_unlocked(ma_state *mas, gfp_t gfp)
         mtree_lock(mas->tree);
 }
 
-// Nodes that `nr_entries` appends may pop, each entry followed by a gap. For every 14 slots it gains the last leaf is split
-// once and shared out with the leaf before it twice; each time pops two leaves and their parent. Measured with the levels
-// above: 0.79 nodes a slot. In RCU mode each append pops a copy of the leaf as well.
+// Nodes that `nr_entries` appends may pop, each entry followed by a gap. For every 14 slots it gains the
+// last leaf is split once and shared out with the leaf before it twice; each time pops two leaves and their
+// parent. Measured with the levels above: 0.79 nodes a slot. In RCU mode each append pops a copy of the
+// leaf as well.
 unsigned long nodes_for_appends(const maple_tree *mt, unsigned long nr_entries)
 {
-    constexpr unsigned long kMostNodes = 1UL << 18;                 // an allocator's largest sheaf holds that many
-    constexpr unsigned long kWorkingRoom = 3 * MAPLE_HEIGHT_MAX;    // the request of the last store, unused or not
+    constexpr unsigned long kMostNodes = 1UL << 18;                 // half of what the largest sheaf holds
+    constexpr unsigned long kWorkingRoom = 3 * MAPLE_HEIGHT_MAX;    // what the last store may ask for
     if (nr_entries >= kMostNodes)
         return kMostNodes;
     const unsigned long slots = 2 * nr_entries + 1;

@@ -2,11 +2,13 @@
 //
 // Nodes in hand: the only step of a store that can fail.
 //
-// Owns     the node cache ("maple_node": 256 bytes, aligned to 256, sheaf capacity 32), and the two places where a cursor
-//          keeps nodes that no tree holds yet: mas->alloc (one node) and mas->sheaf (any number).
+// Owns     the node cache ("maple_node": 256 bytes, aligned to 256, sheaf capacity 32), and the two places
+//          where a cursor keeps nodes that no tree holds yet: mas->alloc (one node) and mas->sheaf (any
+//          number).
 // Locking  the cache is created under its own mutex, once. A cursor's stock belongs to the cursor's thread.
-// Fails    mas_alloc_nodes() with status ma_error (-ENOMEM): what was in hand stays in hand, the tree is untouched.
-//          From then on mas_pop_node() cannot fail: the plan has counted, and an empty stock is a bug (R1).
+// Fails    mas_alloc_nodes() with status ma_error (-ENOMEM): what was in hand stays in hand, the tree is
+//          untouched. From then on mas_pop_node() cannot fail: the plan has counted, and an empty stock is
+//          a bug (R1).
 //
 // Invariants
 //   (R1) a writer pops at most as many nodes as mas_prealloc_calc() asked for
@@ -20,7 +22,8 @@
 
 namespace kmirror::maple {
 
-// mas_flags, beside MA_STATE_PREALLOC: the reservation is an estimate for many stores, each of which may have to add to it.
+// mas_flags, beside MA_STATE_PREALLOC: the reservation is an estimate for many stores, each of which may
+// have to add to it.
 inline constexpr unsigned char MA_STATE_BULK = 2;
 
 // ---- the cache
@@ -28,8 +31,8 @@ inline constexpr unsigned char MA_STATE_BULK = 2;
 // The node cache, made at the first call.
 kmem_cache *maple_node_cache_get();
 
-// Ends the node cache, so that the next use makes it anew, by the settings that hold then. Nobody may use any tree
-// meanwhile. May sleep. 0; -EBUSY while a node is in use, and then nothing has changed.
+// Ends the node cache, so that the next use makes it anew, by the settings that hold then. Nobody may use
+// any tree meanwhile. May sleep. 0; -EBUSY while a node is in use, and then nothing has changed.
 int maple_node_cache_renew();
 
 // One node, not cleared. NULL when memory ran out.
@@ -45,7 +48,8 @@ void mt_return_sheaf(slab_sheaf *sheaf);
 
 // ---- the cursor's stock
 
-// Bring the stock up to mas->node_request nodes. On failure the cursor's status is ma_error and the request stays.
+// Bring the stock up to mas->node_request nodes. On failure the cursor's status is ma_error and the request
+// stays.
 void mas_alloc_nodes(ma_state *mas, gfp_t gfp);
 
 // Take a node out of the stock; all its words are zero.

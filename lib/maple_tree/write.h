@@ -4,7 +4,7 @@
 //
 //   mas_wr_store_entry                                                   write.cpp
 //     exact fit         one slot                                         write.cpp
-//     mas_wr_append     in place, behind the leaf's last entry           write_leaf.cpp   tree without RCU mode only
+//     mas_wr_append     in place, behind the leaf's last entry           write_leaf.cpp   not in RCU mode
 //     mas_wr_slot_store in place, one or two pivots move                 write_leaf.cpp
 //     mas_wr_node_store the leaf rewritten: a copy, or in place          write_leaf.cpp
 //     mas_wr_split      one leaf becomes two                             write_balance.cpp
@@ -15,7 +15,8 @@
 //   and go on to publish.h.
 //
 // Owns     the nodes popped from the cursor's stock until publish has linked them.
-// Locking  the tree's write lock. What a reader can see while an in-place writer works is said at that writer.
+// Locking  the tree's write lock. What a reader can see while an in-place writer works is said at that
+//          writer.
 #ifndef KMIRROR_LIB_MAPLE_TREE_WRITE_H
 #define KMIRROR_LIB_MAPLE_TREE_WRITE_H
 

@@ -7,8 +7,8 @@
 //   neighbour    if both together leave a slot free, the      the one on the right, else on the left: shared
 //                left one first: shared out over the two      out again, or both in one node
 //
-// Either way a number of slots in the parent becomes another number, and if that makes the parent full or too small it is
-// the parent's turn. The two differ only in when they ask which neighbour.
+// Either way a number of slots in the parent becomes another number, and if that makes the parent full or
+// too small it is the parent's turn. The two differ only in when they ask which neighbour.
 //
 // Owns     nothing beyond TreeCopy.
 // Locking  the tree's write lock.

@@ -7,8 +7,8 @@
 //     dst_setup          how many nodes, where they part; pop them
 //     cp_data_write      SlotStream reads, SlotSink writes
 //
-// Locking  the tree's write lock. Sources may be under the eyes of readers: they are only read. Destinations are not
-//          visible: they are written plainly.
+// Locking  the tree's write lock. Sources may be under the eyes of readers: they are only read.
+//          Destinations are not visible: they are written plainly.
 #include "lib/maple_tree/write_copy.h"
 
 #include "lib/maple_tree/publish.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Moving the slots of one level out of several nodes into fresh ones: what split, rebalance and span have in common.
+// Moving the slots of one level out of several nodes into fresh ones: what split, rebalance and span have
+// in common.
 //
 //   sources (in order, up to four)                                     destinations (up to three, all fresh)
 //     neighbour on the left       all of it
@@ -9,18 +10,20 @@
 //     right node                  slots behind the store
 //     neighbour on the right      all of it
 //
-// On the leaf level the work node holds the patch of write_leaf.h; on every level above it holds the destinations of
-// the level below. So one call rewrites one level, and the writer goes up until it is left with a single node that
-// takes the place of a single old one (cp_converged), or with the whole tree (cp_is_new_root).
+// On the leaf level the work node holds the patch of write_leaf.h; on every level above it holds the
+// destinations of the level below. So one call rewrites one level, and the writer goes up until it is left
+// with a single node that takes the place of a single old one (cp_converged), or with the whole tree
+// (cp_is_new_root).
 //
 // How the slots are shared out (dst_setup)
 //   up to one node full         one node
 //   below two nodes full        two nodes, the left one having the odd slot
-//   exactly two nodes full      the same; but a leaf may not end in NULL, and if the left one would: three nodes
+//   exactly two nodes full      the same; three nodes if the left one is a leaf that would end in NULL
 //   more                        three nodes
 //   A node that would end in NULL, and is not the last of the tree, leaves that NULL to the next one.
 //
-// Owns     the destinations, from dst_setup() until they are linked by mas_wmb_replace(); none is visible before.
+// Owns     the destinations, from dst_setup() until they are linked by mas_wmb_replace(); none is visible
+//          before.
 // Locking  the tree's write lock.
 // Fails    never: the nodes were reserved.
 //
@@ -79,8 +82,8 @@ private:
     maple_node work_;       // not cleared: its counts say what is valid
 };
 
-// Does another store fit before a neighbour with `sib_end` and `data` slots are full together? One slot stays free, so
-// that adding and removing an entry in turn does not move slots each time.
+// Does another store fit before a neighbour with `sib_end` and `data` slots are full together? One slot
+// stays free, so that adding and removing an entry in turn does not move slots each time.
 bool data_fits(maple_type type, unsigned sib_end, unsigned data);
 
 } // namespace kmirror::maple

@@ -8,9 +8,9 @@
 //   node store    a copy              always a copy, one node        any
 //                 the leaf itself     (not in RCU mode)
 //
-// In a tree without RCU mode every reader holds the lock, so what is written in place needs no order. In RCU mode a slot
-// store is visible step by step: first the entry, then the pivot, both single words. A reader in between finds every
-// index in its old or in its new range.
+// In a tree without RCU mode every reader holds the lock, so what is written in place needs no order. In
+// RCU mode a slot store is visible step by step: first the entry, then the pivot, both single words. A
+// reader in between finds every index in its old or in its new range.
 //
 // Owns     the copy, until mas_replace_node() has published it.
 // Locking  the tree's write lock.
@@ -30,7 +30,7 @@ namespace kmirror::maple {
 
 namespace {
 
-static_assert(mt_slots[maple_leaf_64] == mt_pivots[maple_leaf_64] + 1, "the last slot of a leaf has no pivot");
+static_assert(mt_slots[maple_leaf_64] == mt_pivots[maple_leaf_64] + 1, "the last slot has no pivot");
 
 // A leaf while its slots are put into their new places.
 class LeafRewrite {
@@ -69,7 +69,8 @@ public:
     }
 
 private:
-    // Slots behind the run that is replaced. The pivot of the very last slot is the node's max: place() writes it.
+    // Slots behind the run that is replaced. The pivot of the very last slot is the node's max: place()
+    // writes it.
     void copy_tail(const NodeView &to)
     {
         if (tail_ > old_end_)
@@ -97,8 +98,8 @@ private:
             to.pivots[at] = last;
     }
 
-    // A reader tells the end of a node from what lies behind it, so nothing stale may stay there. The last slot holds
-    // the metadata unless it held an entry before.
+    // A reader tells the end of a node from what lies behind it, so nothing stale may stay there. The last
+    // slot holds the metadata unless it held an entry before.
     void clear_behind(const NodeView &to)
     {
         const unsigned end = old_end_ < mt_pivots[to.type] ? old_end_ : mt_pivots[to.type] - 1u;

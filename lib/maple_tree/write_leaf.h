@@ -5,8 +5,8 @@
 //   before   ... | first slot met ..... last slot met | ...        slots offset .. offset_end
 //   after    ... | rest of it | entry | rest of it    | ...        one to three slots
 //
-// Every writer that changes a leaf uses the same patch; they differ in where it goes: into the leaf itself (append), a
-// copy of it (node store), or among the slots of several leaves (split, rebalance, span).
+// Every writer that changes a leaf uses the same patch; they differ in where it goes: into the leaf itself
+// (append), a copy of it (node store), or among the slots of several leaves (split, rebalance, span).
 //
 // Owns     nothing: it borrows two arrays of three.
 #ifndef KMIRROR_LIB_MAPLE_TREE_WRITE_LEAF_H
@@ -20,7 +20,8 @@ inline constexpr unsigned kPatchSlots = 3;
 
 class LeafPatch {
 public:
-    // `left` stands on the first slot met, `right` on the last; for a store inside one leaf they are the same.
+    // `left` stands on the first slot met, `right` on the last; for a store inside one leaf they are the
+    // same.
     LeafPatch(void **slots, unsigned long *lasts, const ma_wr_state &left, const ma_wr_state &right)
         : slots_(slots), lasts_(lasts)
     {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Spanning store: the range begins in one leaf and ends in another, or it is a NULL that reaches the end of a leaf.
+// Spanning store: the range begins in one leaf and ends in another, or it is a NULL that reaches the end of
+// a leaf.
 //
-// Two cursors go down, one to the first index (left), one to the index behind the last (right): a NULL at the end of the
-// left part may have to be joined with one at the start of the right part, and a leaf may not end in NULL. What lies
-// between the two on a level is covered and dropped. The remains of the left and the right node and what the store puts
-// between them are written as one to three nodes; if that is too little for one, a neighbour outside takes part. Then
-// both cursors go up one level, until they meet in one node or in the root.
+// Two cursors go down, one to the first index (left), one to the index behind the last (right): a NULL at
+// the end of the left part may have to be joined with one at the start of the right part, and a leaf may
+// not end in NULL. What lies between the two on a level is covered and dropped. The remains of the left and
+// the right node and what the store puts between them are written as one to three nodes; if that is too
+// little for one, a neighbour outside takes part. Then both cursors go up one level, until they meet in one
+// node or in the root.
 //
 // Owns     nothing beyond TreeCopy.
 // Locking  the tree's write lock.
@@ -25,7 +27,10 @@ namespace {
 // The two edges of the store on one level.
 class Span {
 public:
-    explicit Span(ma_wr_state *left) : left_(left), right_mas_(*left->mas), right_(*left) { right_.mas = &right_mas_; }
+    explicit Span(ma_wr_state *left) : left_(left), right_mas_(*left->mas), right_(*left)
+    {
+        right_.mas = &right_mas_;
+    }
     Span(const Span &) = delete;
     Span &operator=(const Span &) = delete;
 

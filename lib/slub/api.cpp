@@ -47,7 +47,7 @@ void slab_report_invalid_free(const struct kmem_cache *s, const void *object)
 
 [[gnu::noinline]] static void *cache_alloc_slow(struct kmem_cache *s, gfp_t flags, int node)
 {
-    void *object = slab_alloc_node(s, flags, node, s->object_size);
+    void *object = slab_alloc_node(s, flags, node, READ_ONCE(s->object_size));
     if (object) [[likely]]
         trace_kmem_cache_alloc(s, 1);
     return object;

@@ -172,7 +172,7 @@ void *kmem_cache_alloc_from_sheaf(struct kmem_cache *s, gfp_t gfp, struct slab_s
     if (sheaf->size == 0) [[unlikely]]
         return nullptr;
     void *object = sheaf->objects[--sheaf->size];
-    slab_post_alloc_hook(s, gfp, object, s->object_size);
+    slab_post_alloc_hook(s, gfp, object, READ_ONCE(s->object_size));
     trace_kmem_cache_alloc(s, 1);
     return object;
 }

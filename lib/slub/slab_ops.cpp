@@ -200,6 +200,12 @@ void set_min_partial(slab_ops_cache *cache, unsigned long slabs) { kmirror_slab_
 
 // ---- virtual CPUs ----------------------------------------------------------------------------------------
 
+int pin(int cpu)
+{
+    const int got = kmirror_cpu_lease(cpu);
+    return got < 0 ? got : 0;
+}
+
 int current_cpu() { return static_cast<int>(raw_smp_processor_id()); }
 int number_of_cpus() { return static_cast<int>(nr_cpu_ids); }
 int number_of_nodes() { return static_cast<int>(nr_node_ids); }
@@ -360,7 +366,7 @@ constexpr slab_ops kTable = {
     .object_node = kmirror_slab_nid_of,
     .set_min_partial = set_min_partial,
     .set_sheaf_capacity = kmirror_slab_sheaf_capacity,
-    .cpu_pin = kmirror_cpu_lease,
+    .cpu_pin = pin,
     .cpu_unpin = [] { kmirror_cpu_release(); },
     .cpu = current_cpu,
     .nr_cpus = number_of_cpus,

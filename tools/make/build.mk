@@ -28,7 +28,7 @@ BENCH_OBJS := $(call objects,$(BENCH_SRCS))
 # ---- stamps: a change of flags recompiles, a change of the list of files relinks --------------------------------
 
 ifneq ($(BUILDING),)
-FLAGS_TEXT := $(CXX) $(CXX_VERSION) $(VERSION) $(KERNEL_CODE) $(CXXSTD) $(CC) $(CSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(OPTFLAGS) $(SANFLAGS) $(CXXFLAGS) $(CFLAGS)
+FLAGS_TEXT := $(CXX) $(CXX_VERSION) $(VERSION) $(KERNEL_CODE) $(CXXSTD) $(CC) $(CSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(OPTFLAGS) $(TESTOPT) $(SANFLAGS) $(CXXFLAGS) $(CFLAGS)
 ifneq ($(strip $(file <$(B)/flags.stamp)),$(strip $(FLAGS_TEXT)))
 $(shell mkdir -p $(B))
 $(file >$(B)/flags.stamp,$(strip $(FLAGS_TEXT)))

@@ -111,6 +111,8 @@ SAN_none    :=
 SAN_address := -fsanitize=address,undefined -fno-sanitize=vptr $(if $(IS_CLANG),,-fno-sanitize=null) \
                -fno-sanitize-recover=undefined
 SAN_thread  := -fsanitize=thread $(if $(IS_CLANG),,-Wno-tsan)
+# Test sources are many and each is short: compile time counts, not theirs. What they test has the flags above.
+TESTOPT  := $(if $(filter none,$(SAN)),-O1,-O0)
 SANFLAGS := $(SAN_$(SAN))
 OPTFLAGS := $(OPT_$(SAN))
 
@@ -122,7 +124,7 @@ UNSANITISED := tools/kmirror/options.cpp tools/kmirror/json.cpp
 
 # flags-for SOURCE: what this folder or file adds. lib/slub reads free objects, as the kernel's slub.c does
 # (there KASAN_SANITIZE_slub.o is n), so the address sanitizer does not watch it.
-flags-for = $(strip $(if $(filter $(UNSANITISED),$1),-O1,$(OPTFLAGS) $(SANFLAGS)) \
+flags-for = $(strip $(if $(filter $(UNSANITISED),$1),-O1,$(if $(filter %_test.cpp pch,$1),$(TESTOPT),$(OPTFLAGS)) $(SANFLAGS)) \
             $(if $(filter lib/maple_tree/% lib/slub/%,$1),$(KERNEL_CODE)) \
             $(if $(filter tools/kmirror/options.cpp,$1),-DKMIRROR_VERSION='"$(VERSION)"') \
             $(if $(and $(filter lib/slub/%,$1),$(filter address,$(SAN))),-fno-sanitize=address -DKMIRROR_ASAN=1))

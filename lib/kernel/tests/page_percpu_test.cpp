@@ -45,14 +45,14 @@ KMIRROR_TEST_IN(PagePercpu, AListFillsByBatchesAndHasABound, "KMIRROR_MEM=256M",
 
 KMIRROR_TEST_IN(PagePercpu, TheNewestPageComesBackFirst, "KMIRROR_MEM=64M", "KMIRROR_MACHINE=core:1 pu:1")
 {
-    struct page *const page = alloc_frozen_pages(GFP_KERNEL, 1);
-    free_frozen_pages(page, 1);
-    struct page *const again = alloc_frozen_pages(GFP_KERNEL, 1);
+    struct page *const page = alloc_frozen_pages(GFP_KERNEL, 0);
+    free_frozen_pages(page, 0);
+    struct page *const again = alloc_frozen_pages(GFP_KERNEL, 0);
     if (KMIRROR_ASAN)
         EXPECT_NE(again, page) << "a freed page stays poisoned for as long as possible";
     else
         EXPECT_EQ(again, page);
-    free_frozen_pages(again, 1);
+    free_frozen_pages(again, 0);
 }
 
 KMIRROR_TEST_IN(PagePercpu, EveryCpuHasItsOwnAndADrainEmptiesAll, "KMIRROR_MEM=64M", "KMIRROR_MACHINE=core:4 pu:1")

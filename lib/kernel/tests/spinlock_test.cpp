@@ -138,6 +138,20 @@ TYPED_TEST(QueuedLocks, SleepersAreAllWoken)
     EXPECT_TRUE(lock.try_lock());
 }
 
+// The lock is free, but a first waiter is about to take it: newcomers queue up unless that one sleeps.
+TEST(QueuedLock, NewcomersOvertakeOnlyASleepingHead)
+{
+    raw_spinlock_t lock = __RAW_SPIN_LOCK_UNLOCKED(lock);
+    auto *const someone = reinterpret_cast<kmirror_lock_waiter *>(&lock);
+    lock.tail = someone;
+    EXPECT_FALSE(raw_spin_trylock(&lock));
+    lock.steal = 1;
+    raw_spin_lock(&lock);
+    EXPECT_EQ(lock.word, 1u);
+    EXPECT_EQ(lock.tail, someone) << "did not queue";
+    raw_spin_unlock(&lock);
+}
+
 // ---- spinlock_t and pthread_mutex_t on one object ----
 
 union Shared {
