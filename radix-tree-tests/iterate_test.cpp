@@ -169,36 +169,56 @@ public:
 
     void walk()
     {
-        history_ += " walk";
+        note("walk", 0);
         compare(cursor_.walk(), spec_.walk());
     }
     void pause()
     {
-        history_ += " pause";
+        note("pause", 0);
         cursor_.pause();
         spec_.pause();
     }
     void take(Step step, unsigned long limit)
     {
-        history_ += std::string(" ") + kStepNames[step] + "(" + std::to_string(limit) + ")";
+        note(kStepNames[step], limit);
         compare(testing::take(cursor_, step, limit), testing::take(spec_, step, limit));
     }
     unsigned long first() const { return spec_.first; }
     unsigned long last() const { return spec_.last; }
 
 private:
+    struct Taken {
+        const char *step;
+        unsigned long limit;
+    };
+
+    // Formatted only when something is wrong: hundreds of thousands of steps are not.
+    void note(const char *step, unsigned long limit) { taken_[count_++ % taken_.size()] = Taken{step, limit}; }
+    std::string history() const
+    {
+        std::string text = "the last steps:";
+        for (unsigned i = count_ > taken_.size() ? count_ - unsigned(taken_.size()) : 0; i < count_; i++) {
+            const Taken &taken = taken_[i % taken_.size()];
+            text += std::string(" ") + taken.step + "(" + std::to_string(taken.limit) + ")";
+        }
+        return text;
+    }
+
     void compare(void *found, void *expected)
     {
         const maple_ops_position at = cursor_.at();
-        EXPECT_EQ(found, expected) << history_;
-        EXPECT_EQ(at.status, spec_.status) << history_;
-        EXPECT_EQ(at.first, spec_.first) << history_;
-        EXPECT_EQ(at.last, spec_.last) << history_;
+        if (found == expected && at.status == spec_.status && at.first == spec_.first && at.last == spec_.last)
+            return;
+        EXPECT_EQ(found, expected) << history();
+        EXPECT_EQ(at.status, spec_.status);
+        EXPECT_EQ(at.first, spec_.first);
+        EXPECT_EQ(at.last, spec_.last);
     }
 
     Cursor cursor_;
     SpecCursor spec_;
-    std::string history_;
+    std::array<Taken, 40> taken_{};
+    unsigned count_ = 0;
 };
 
 // Every way to come to a state at an index; "fresh" ones have no node loaded.

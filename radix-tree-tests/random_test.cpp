@@ -20,11 +20,11 @@ struct Profile {
 };
 
 constexpr Profile kProfiles[] = {
-    {"single indices side by side", 300, 1, 35, 1500},
-    {"short ranges", 1200, 12, 30, 1500},
-    {"short and long ranges", 3000, 700, 10, 1200},
+    {"single indices side by side", 250, 1, 35, 1200},
+    {"short ranges", 1200, 12, 30, 1200},
+    {"short and long ranges", 3000, 700, 10, 1000},
     {"ranges over everything", ULONG_MAX, ULONG_MAX, 20, 800},
-    {"a high tree", 40000, 20, 20, 400},
+    {"a high tree", 40000, 20, 20, 100},
 };
 
 class Player {

@@ -4,6 +4,8 @@
 // counts, and reservations of the same size. The numbers below were printed by the kernel's own lib/maple_tree.c.
 #include "radix-tree-tests/tree.h"
 
+#include <utility>
+
 namespace kmirror::testing {
 namespace {
 
@@ -108,6 +110,23 @@ KMIRROR_TEST_IN(MapleReservation, holds_the_kernels_number_of_nodes_for_each_kin
     const Balance balance;
     for (const unsigned flags : kEveryKind)
         expect_reservations(flags);
+}
+
+// A root with three children is no place where rebalancing surely ends: the kernel counts it as one that may collapse.
+KMIRROR_TEST_IN(MapleReservation, M23_counts_a_root_with_three_children_as_one_that_may_collapse, "KMIRROR_HARNESS=mock")
+{
+    const Balance balance;
+    for (const auto &[flags, count] : {std::pair{kPlain, 500ul}, {kRcu, 620ul}, {kAlloc, 320ul}, {kAllocRcu, 380ul}}) {
+        JudgedTree tree(flags);
+        fill(tree, count, 10, 10);
+        EXPECT_EQ(tree.height(), 3u);
+        const unsigned long first = count / 2 * 10;
+        const Locked locked(tree);
+        Cursor cursor(tree, first, first + 90);
+        ASSERT_EQ(cursor.preallocate(nullptr), 0);
+        EXPECT_EQ(cursor.reserved(), 10u) << kind_name(flags) << " " << count;
+        cursor.give_back();
+    }
 }
 
 // A second reservation on the same cursor replaces the first; a store uses at most what is held.

@@ -58,12 +58,12 @@ static inline int km_lock_held(const void *lock) { return kmirror_lock_held(lock
 static inline int km_lock_held(const struct local_lock *lock) { return kmirror_local_lock_held(lock); }
 static inline void km_lock_assert_held(const void *lock, const char *text)
 {
-    if (unlikely(kmirror_lock_watch))
+    if (unlikely(READ_ONCE(kmirror_lock_watch)))
         kmirror_lock_assert_held(lock, text);
 }
 static inline void km_lock_assert_held(const struct local_lock *lock, const char *text)
 {
-    if (unlikely(kmirror_lock_watch))
+    if (unlikely(READ_ONCE(kmirror_lock_watch)))
         kmirror_local_lock_assert_held(lock, text);
 }
 #define lockdep_is_held(lock) km_lock_held(lock)
@@ -75,7 +75,7 @@ static inline void km_lock_assert_held(const struct local_lock *lock, const char
              default: kmirror_lock_held)(lock)
 #define lockdep_assert_held(lock)                                                  \
     do {                                                                           \
-        if (unlikely(kmirror_lock_watch))                                          \
+        if (unlikely(READ_ONCE(kmirror_lock_watch)))                                          \
             _Generic((lock), struct local_lock *: kmirror_local_lock_assert_held,  \
                      const struct local_lock *: kmirror_local_lock_assert_held,    \
                      default: kmirror_lock_assert_held)((lock), #lock);            \
@@ -87,7 +87,7 @@ static inline void km_lock_assert_held(const struct local_lock *lock, const char
 /* Warns when @condition is false while checks are on; a user includes <linux/bug.h>. Nothing in a release build. */
 #define lockdep_assert(condition)                                       \
     do {                                                                \
-        if (!KMIRROR_RELEASE && unlikely(kmirror_lock_watch))           \
+        if (!KMIRROR_RELEASE && unlikely(READ_ONCE(kmirror_lock_watch)))           \
             (void)WARN_ON(!(condition));                                \
     } while (0)
 #define lockdep_assert_irqs_disabled() ((void)0)

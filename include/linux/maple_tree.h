@@ -343,7 +343,7 @@ static inline void mt_init(struct maple_tree *mt)
  */
 static inline bool mtree_empty(const struct maple_tree *mt)
 {
-    return mt->ma_root == NULL;
+    return READ_ONCE(mt->ma_root) == NULL;
 }
 
 /** mt_height() - Levels of nodes: 0 for a tree without nodes, 1 when the root is a leaf. */

@@ -46,7 +46,7 @@ KM_C_END
 static __always_inline void spin_lock(spinlock_t *lock)
 {
 #if !KMIRROR_INSTRUMENTED
-    if (likely(!kmirror_lock_watch) && likely(KM_SPIN_TAKE(lock)))
+    if (likely(!READ_ONCE(kmirror_lock_watch)) && likely(KM_SPIN_TAKE(lock)))
         return;
 #endif
     kmirror_spin_lock(lock);
@@ -55,7 +55,7 @@ static __always_inline void spin_lock(spinlock_t *lock)
 static __always_inline int spin_trylock(spinlock_t *lock)
 {
 #if !KMIRROR_INSTRUMENTED
-    if (likely(!kmirror_lock_watch))
+    if (likely(!READ_ONCE(kmirror_lock_watch)))
         return KM_SPIN_TAKE(lock);
 #endif
     return kmirror_spin_trylock(lock);
@@ -64,7 +64,7 @@ static __always_inline int spin_trylock(spinlock_t *lock)
 static __always_inline void spin_unlock(spinlock_t *lock)
 {
 #if !KMIRROR_INSTRUMENTED
-    if (likely(!kmirror_lock_watch)) {
+    if (likely(!READ_ONCE(kmirror_lock_watch))) {
         /* glibc asserts that a lock it takes has no owner left. */
         WRITE_ONCE(lock->owner, 0);
         WRITE_ONCE(lock->users, 0);
@@ -79,7 +79,7 @@ static __always_inline void spin_unlock(spinlock_t *lock)
 static __always_inline void raw_spin_lock(raw_spinlock_t *lock)
 {
 #if !KMIRROR_INSTRUMENTED
-    if (likely(!kmirror_lock_watch) && likely(KM_SPIN_TAKE(lock)))
+    if (likely(!READ_ONCE(kmirror_lock_watch)) && likely(KM_SPIN_TAKE(lock)))
         return;
 #endif
     kmirror_raw_spin_lock(lock);
@@ -88,7 +88,7 @@ static __always_inline void raw_spin_lock(raw_spinlock_t *lock)
 static __always_inline int raw_spin_trylock(raw_spinlock_t *lock)
 {
 #if !KMIRROR_INSTRUMENTED
-    if (likely(!kmirror_lock_watch))
+    if (likely(!READ_ONCE(kmirror_lock_watch)))
         return KM_SPIN_TAKE(lock);
 #endif
     return kmirror_raw_spin_trylock(lock);
@@ -97,7 +97,7 @@ static __always_inline int raw_spin_trylock(raw_spinlock_t *lock)
 static __always_inline void raw_spin_unlock(raw_spinlock_t *lock)
 {
 #if !KMIRROR_INSTRUMENTED
-    if (likely(!kmirror_lock_watch)) {
+    if (likely(!READ_ONCE(kmirror_lock_watch))) {
         if (unlikely(__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2))
             kmirror_spin_wake(&lock->word);
         return;

@@ -64,7 +64,7 @@ void kmirror_local_unlock(struct local_lock *lock)
 
 int kmirror_local_lock_held(const struct local_lock *lock)
 {
-    return !kmirror_lock_watch || (km_local_lock_taken(lock) && kmirror_task.preempt_count != 0);
+    return !READ_ONCE(kmirror_lock_watch) || (km_local_lock_taken(lock) && kmirror_task.preempt_count != 0);
 }
 
 void kmirror_local_lock_assert_held(const struct local_lock *lock, const char *text)

@@ -40,8 +40,10 @@ void mas_wr_walk_descend(ma_wr_state *wr_mas)
     ma_state *mas = wr_mas->mas;
     const NodeView view(mas->node);
     const unsigned char end = view.end(mas->max);
-    const auto offset = static_cast<unsigned char>(scan_offset(view, mas->index));
-    VM_BUG_ON(offset > end);
+    // A span looks for the index behind its end, which may lie behind this node: the last slot stands for it.
+    const unsigned found = mas->index <= mas->max ? scan_offset(view, mas->index) : end;
+    const auto offset = static_cast<unsigned char>(found);
+    VM_BUG_ON(found > end);
 
     mas->end = end;
     mas->offset = offset;

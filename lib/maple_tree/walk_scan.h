@@ -47,7 +47,7 @@ struct SlotRange {
            ends_before(pivots, base + 2, index);
 }
 
-// The slot that covers `index`, which the node must cover.
+// The slot that covers `index`. The node must cover it: behind its maximum there are no slots to tell apart.
 [[gnu::always_inline]] inline unsigned scan_offset(const NodeView &here, unsigned long index)
 {
     const unsigned long *pivots = here.pivots;

@@ -97,7 +97,7 @@ void boot_caches()
     create_boot_cache(kmem_cache_node, "kmem_cache_node", sizeof(struct kmem_cache_node), flags, 0);
     for_each_node_mask (node, slab_nodes)
         early_kmem_cache_node_alloc(node);
-    slab_state = PARTIAL;
+    WRITE_ONCE(slab_state, PARTIAL); // others ask for FULL meanwhile
 
     const unsigned int bytes = offsetof(struct kmem_cache, per_node) +
                                nr_node_ids * sizeof(struct kmem_cache_per_node_ptrs);
@@ -169,7 +169,7 @@ void create_kmalloc_caches()
     for (unsigned int type = 0; type < NR_KMALLOC_TYPES; type++)
         for (unsigned int index = 1; index <= KMALLOC_SHIFT_HIGH; index++)
             create_kmalloc_cache(type, index);
-    slab_state = UP;
+    WRITE_ONCE(slab_state, UP);
 }
 
 // What creation does for other caches, once there is memory for it.

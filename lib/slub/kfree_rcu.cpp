@@ -74,44 +74,39 @@ void rcu_free_sheaf(struct rcu_head *head)
     rcu_free_sheaf_put_empty(s, sheaf, barn);
 }
 
+// An empty sheaf without a call to the size classes, or NULL. Locked throughout.
+struct slab_sheaf *empty_sheaf_at_hand(struct kmem_cache *s, struct slub_percpu_sheaves *pcs)
+{
+    if (pcs->spare && pcs->spare->size == 0)
+        return take_sheaf(pcs->spare);
+    struct node_barn *barn = get_barn(s);
+    return barn ? barn_get_empty_sheaf(barn) : nullptr;
+}
+
 // Gives the CPU an empty rcu_free sheaf; entered locked. False: unlocked, no sheaf.
 bool pcs_get_rcu_free(struct kmem_cache *s)
 {
     struct slub_percpu_sheaves *pcs = pcs_of_this_cpu(s);
 
-    if (!cache_has_sheaves(s)) [[unlikely]]
-        goto none;
-    if (pcs->spare && pcs->spare->size == 0) {
-        pcs->rcu_free = pcs->spare;
-        pcs->spare = nullptr;
-        return true;
-    }
-    if (struct node_barn *barn = get_barn(s))
-        pcs->rcu_free = barn_get_empty_sheaf(barn);
-    else
-        goto none;
+    if (cache_has_sheaves(s)) [[likely]]
+        pcs->rcu_free = empty_sheaf_at_hand(s, pcs);
     if (pcs->rcu_free)
         return true;
     local_unlock(&s->cpu_sheaves->lock);
+    if (!cache_has_sheaves(s))
+        return false;
 
     // No reclaim flags: the caller may hold any lock.
-    if (struct slab_sheaf *empty = alloc_empty_sheaf(s, __GFP_NOWARN, SLAB_ALLOC_DEFAULT)) {
-        if (!local_trylock(&s->cpu_sheaves->lock)) {
-            free_empty_sheaf(s, empty);
-            return false;
-        }
-        pcs = pcs_of_this_cpu(s);
-        if (!pcs->rcu_free)
-            pcs->rcu_free = empty;
-        else // another thread on this CPU was first
-            free_empty_sheaf(s, empty);
-        return true;
-    }
-    return false;
-
-none:
-    local_unlock(&s->cpu_sheaves->lock);
-    return false;
+    struct slab_sheaf *empty = alloc_empty_sheaf(s, __GFP_NOWARN, SLAB_ALLOC_DEFAULT);
+    if (!empty)
+        return false;
+    const bool locked = local_trylock(&s->cpu_sheaves->lock);
+    pcs = locked ? pcs_of_this_cpu(s) : nullptr;
+    if (pcs && !pcs->rcu_free)
+        pcs->rcu_free = empty;
+    else // not ours, or another thread on this CPU was first
+        free_empty_sheaf(s, empty);
+    return locked;
 }
 
 // Into the CPU's rcu_free sheaf, or false.

@@ -44,13 +44,6 @@ void swap_main_and_spare(Pcs *pcs)
     pcs->spare = main;
 }
 
-struct slab_sheaf *take(struct slab_sheaf *&place)
-{
-    struct slab_sheaf *sheaf = place;
-    place = nullptr;
-    return sheaf;
-}
-
 // `empty`, or a new one when that is NULL, filled to capacity from the slabs. NULL when
 // memory is too short for it; then what was found is back in the slabs.
 struct slab_sheaf *refilled_sheaf(struct kmem_cache *s, struct slab_sheaf *empty, gfp_t gfp,
@@ -200,7 +193,7 @@ Pcs *pcs_flush_for_room(struct kmem_cache *s)
 struct slab_sheaf *pcs_empty_sheaf(struct kmem_cache *s, Pcs *pcs, Room room)
 {
     if (room == Room::flush_spare) {
-        struct slab_sheaf *spare = take(pcs->spare);
+        struct slab_sheaf *spare = take_sheaf(pcs->spare);
         local_unlock(&s->cpu_sheaves->lock);
         sheaf_flush_unused(s, spare);
         return spare;
@@ -236,7 +229,7 @@ struct slub_percpu_sheaves *__pcs_replace_empty_main(struct kmem_cache *s,
     }
     stat(s, BARN_GET_FAIL);
 
-    struct slab_sheaf *empty = take(pcs->spare);
+    struct slab_sheaf *empty = take_sheaf(pcs->spare);
     if (!empty)
         empty = barn_get_empty_sheaf(barn);
     local_unlock(&s->cpu_sheaves->lock);
@@ -353,8 +346,8 @@ void pcs_flush_all(struct kmem_cache *s)
 {
     local_lock(&s->cpu_sheaves->lock);
     Pcs *pcs = pcs_of_this_cpu(s);
-    struct slab_sheaf *spare = take(pcs->spare);
-    struct slab_sheaf *rcu_free = take(pcs->rcu_free);
+    struct slab_sheaf *spare = take_sheaf(pcs->spare);
+    struct slab_sheaf *rcu_free = take_sheaf(pcs->rcu_free);
     local_unlock(&s->cpu_sheaves->lock);
 
     if (spare)
@@ -369,16 +362,16 @@ void pcs_flush_dead_cpu(struct kmem_cache *s, unsigned int cpu)
     Pcs *pcs = per_cpu_ptr(s->cpu_sheaves, cpu);
 
     sheaf_flush_unused(s, pcs->main);
-    if (struct slab_sheaf *spare = take(pcs->spare))
+    if (struct slab_sheaf *spare = take_sheaf(pcs->spare))
         sheaf_dispose(s, spare);
-    if (struct slab_sheaf *rcu_free = take(pcs->rcu_free))
+    if (struct slab_sheaf *rcu_free = take_sheaf(pcs->rcu_free))
         rcu_sheaf_retire_to_slabs(rcu_free);
 }
 
 static void flush_rcu_sheaf(struct kmem_cache *s)
 {
     local_lock(&s->cpu_sheaves->lock);
-    struct slab_sheaf *rcu_free = take(pcs_of_this_cpu(s)->rcu_free);
+    struct slab_sheaf *rcu_free = take_sheaf(pcs_of_this_cpu(s)->rcu_free);
     local_unlock(&s->cpu_sheaves->lock);
     if (rcu_free)
         rcu_sheaf_retire_to_slabs(rcu_free);

@@ -66,6 +66,14 @@ void sheaf_flush_unused(struct kmem_cache *s, struct slab_sheaf *sheaf);
 // Empties a private sheaf and frees it.
 void sheaf_dispose(struct kmem_cache *s, struct slab_sheaf *sheaf);
 
+// What is there is the caller's now.
+inline struct slab_sheaf *take_sheaf(struct slab_sheaf *&place)
+{
+    struct slab_sheaf *sheaf = place;
+    place = nullptr;
+    return sheaf;
+}
+
 // Moves the top `count` pointers of a sheaf to `p`, oldest first.
 inline void sheaf_pop_bulk(struct slab_sheaf *sheaf, void **p, unsigned int count)
 {

@@ -60,7 +60,7 @@ public:
 
     void Finalize() override {
         std::fprintf(stderr, "\n");
-        Table table({"ns per operation", "size", kOurs, "other", "", "times faster"});
+        Table table({"ns per operation", "size", kOurs, "other", "", "other / kmirror"});
         for (const Row& row : rows_) {
             const bool both = row.ours_ns > 0 && row.other_ns > 0;
             table.row({row.name.row, row.name.size, row.ours_ns > 0 ? fixed(row.ours_ns, 1) : "-",

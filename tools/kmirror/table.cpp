@@ -51,7 +51,7 @@ void Table::print(std::FILE* out) const {
 
 std::string count(std::uint64_t value) {
     std::string text = std::to_string(value);
-    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
     return text;
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -140,28 +141,35 @@ TEST(RcuCallback, BarrierWaitsForTheBatchThatIsRunning)
     EXPECT_EQ(slow.runs, 1);
 }
 
+// The middle one of many: other programs may keep this one from running in some of them.
+Clock::duration median(size_t rounds, const std::function<void()> &body)
+{
+    std::vector<Clock::duration> times(rounds);
+    for (Clock::duration &time : times) {
+        const auto start = Clock::now();
+        body();
+        time = Clock::now() - start;
+    }
+    std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
+    return times[rounds / 2];
+}
+
 TEST(RcuCallback, BarrierWithNothingQueuedCostsMicroseconds)
 {
     rcu_barrier();
-    constexpr int kRounds = 1000;
-    const auto start = Clock::now();
-    for (int i = 0; i < kRounds; ++i)
-        rcu_barrier();
-    // 100 us each is far above what it takes, and far below a poll or a grace period of a busy machine.
-    EXPECT_LT(Clock::now() - start, kRounds * 100us);
+    EXPECT_LT(median(1000, rcu_barrier), 5us);
 }
 
+// A lane rests for a millisecond after a batch, unless somebody waits.
 TEST(RcuCallback, BarrierDoesNotWaitOutTheRestOfTheLane)
 {
-    constexpr int kRounds = 200;
-    const auto start = Clock::now();
-    for (int i = 0; i < kRounds; ++i) {
+    const auto middle = median(200, [] {
         Item item;
         call_rcu(&item.head, count_run);
         rcu_barrier();
         ASSERT_EQ(item.runs, 1);
-    }
-    EXPECT_LT(Clock::now() - start, kRounds * 5ms);
+    });
+    EXPECT_LT(middle, 700us);
 }
 
 TEST(RcuCallback, MayQueueMoreAndMayReadAndMayFreeItself)

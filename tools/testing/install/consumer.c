@@ -12,6 +12,7 @@
 #include <linux/maple_tree.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/xarray.h>
 
 static DEFINE_MTREE(tree);
 

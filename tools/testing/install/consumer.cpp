@@ -14,6 +14,7 @@
 #include <linux/maple_tree.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/xarray.h>
 
 namespace {
 
