@@ -6,7 +6,7 @@
 # and one folder per sanitizer (none, address, thread) with the objects, so that switching costs no rebuild.
 # A change of compiler or flags within a folder rebuilds it: tools/make/build.mk, flags.stamp.
 
-# ---- variables, their defaults, and what they may be -----------------------------------------------------------
+# ---- variables, their defaults, and what they may be -----------------------------------------------------
 
 O       ?= build
 RELEASE ?= 0
@@ -37,8 +37,8 @@ help:
 	@echo 'make check-unit             the GoogleTest part of check alone'
 	@echo 'make check-kernel KDIR=     the kernel'"'"'s own lib/test_maple_tree.c, unmodified, on this library'
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
-	@echo 'make stress                 allocator and tree under load, with and without sheaves; ARGS= goes to kmirror stress'
-	@echo 'make bench                  ns per operation beside std::map and malloc; ARGS= goes to Google Benchmark'
+	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
+	@echo 'make bench                  ns per operation beside std::map and malloc; ARGS= as there'
 	@echo 'make install PREFIX=        headers, libraries, pkg-config file and command; DESTDIR= is put in front'
 	@echo 'make compile_commands.json  for clangd and clang-tidy'
 	@echo 'make clean                  remove what was built in O'

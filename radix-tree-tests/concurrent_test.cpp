@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: readers need no lock in RCU mode. Whatever a writer does, each of them finds every entry that was never
-// touched, exactly once and in order, and of all others an old or a new one; nothing is read after it was freed (the
-// address sanitizer watches) and nothing races (the thread sanitizer does).
+// Promise: readers need no lock in RCU mode. Whatever a writer does, each of them finds every entry that was
+// never touched, exactly once and in order, and of all others an old or a new one; nothing is read after it
+// was freed (the address sanitizer watches) and nothing races (the thread sanitizer does).
 //
 // Readers take no synchronisation of the test's own while they run, so that it cannot hide a race.
 #include "radix-tree-tests/tree.h"
@@ -19,8 +19,8 @@ namespace {
 // 1 under a plain build; sanitizers get less to do.
 constexpr unsigned long kScale = KMIRROR_TSAN ? 6 : KMIRROR_ASAN ? 3 : 1;
 
-// The index space: blocks of ten. Every fourth one holds a fixed entry, its number; in between a writer plays, with
-// entries that tell the block they were stored into.
+// The index space: blocks of ten. Every fourth one holds a fixed entry, its number; in between a writer
+// plays, with entries that tell the block they were stored into.
 constexpr unsigned long kBlocks = 800;
 constexpr unsigned long kTag = 1000;
 
@@ -44,7 +44,8 @@ void fill_blocks(maple_ops_tree *tree)
         EXPECT_EQ(ops()->store_range(tree, block * 10, block * 10 + 7, fixed(block), MAPLE_OPS_KERNEL), 0);
 }
 
-// Stores and erases between the fixed entries, narrow and wide; each fourth step rewrites a fixed one with itself.
+// Stores and erases between the fixed entries, narrow and wide; each fourth step rewrites a fixed one with
+// itself.
 void play(maple_ops_tree *tree, unsigned long steps, unsigned long seed)
 {
     std::mt19937_64 random(seed);
@@ -56,8 +57,8 @@ void play(maple_ops_tree *tree, unsigned long steps, unsigned long seed)
         case 0: ops()->erase(tree, first); break;
         case 1: error = ops()->store_range(tree, first, last, nullptr, MAPLE_OPS_KERNEL); break;
         case 2: // all three blocks at once
-            error = ops()->store_range(tree, group * 40 + 8, group * 40 + 39, step % 2 ? played(block, step) : nullptr,
-                                       MAPLE_OPS_KERNEL);
+            error = ops()->store_range(tree, group * 40 + 8, group * 40 + 39,
+                                       step % 2 ? played(block, step) : nullptr, MAPLE_OPS_KERNEL);
             break;
         case 3:
             error = ops()->store_range(tree, group * 40, group * 40 + 7, fixed(group * 4), MAPLE_OPS_KERNEL);
@@ -286,8 +287,9 @@ TEST(MapleConcurrentWriters, never_get_the_same_index_allocated)
                     continue;
                 }
                 // Reserved first, named after where it is, then.
-                const int error = random() % 2 ? ops()->alloc_range(tree, &start, value(~0u), size, 0, 5000, 0)
-                                               : ops()->alloc_rrange(tree, &start, value(~0u), size, 0, 5000, 0);
+                const int error = random() % 2
+                                      ? ops()->alloc_range(tree, &start, value(~0u), size, 0, 5000, 0)
+                                      : ops()->alloc_rrange(tree, &start, value(~0u), size, 0, 5000, 0);
                 ASSERT_EQ(error, 0);
                 EXPECT_EQ(tree.load(start), value(~0u));
                 EXPECT_EQ(tree.store(start, start + size - 1, value(start * 4 + writer)), 0);

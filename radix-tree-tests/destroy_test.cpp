@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: destroying a tree, or storing over a part of it, gives back every node exactly once, and in RCU mode not
-// before the readers inside have left. The fixture counts the nodes.
+// Promise: destroying a tree, or storing over a part of it, gives back every node exactly once, and in RCU
+// mode not before the readers inside have left. The fixture counts the nodes.
 #include "radix-tree-tests/tree.h"
 
 #include <utility>

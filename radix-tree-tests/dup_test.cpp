@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a duplicate has the same contents and the same shape, shares no node with its source, and a duplication
-// that fails leaves nothing behind.
+// Promise: a duplicate has the same contents and the same shape, shares no node with its source, and a
+// duplication that fails leaves nothing behind.
 #include "radix-tree-tests/tree.h"
 
 #include <kmirror/fault.h>
@@ -96,6 +96,7 @@ TEST_P(MapleDup, into_a_tree_that_is_not_empty_or_of_another_kind_is_refused)
 // One allocation for the root, one request for the children of each inner node: every one of them fails once.
 TEST_P(MapleDup, that_runs_out_of_memory_at_any_object_leaves_the_copy_empty)
 {
+    KMIRROR_NEEDS_FAULTS();
     JudgedTree tree(GetParam()), copy(GetParam());
     fill(tree, 700, 10, 6);
     const unsigned long nodes = tree.node_count(), before = nodes_alive();
@@ -117,7 +118,7 @@ TEST_P(MapleDup, that_runs_out_of_memory_at_any_object_leaves_the_copy_empty)
     EXPECT_TRUE(tree.agrees());
 }
 
-KMIRROR_TEST_IN(MapleDupMock, succeeds_with_a_budget_of_exactly_its_nodes_and_fails_with_less, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleDupMock, succeeds_with_a_budget_of_exactly_its_nodes_and_fails_with_less)
 {
     const Balance balance;
     JudgedTree tree, copy;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a tree under a lock of its user's (MT_FLAGS_LOCK_EXTERN) works through the advanced API, and never touches
-// a lock of its own. Other lock modes only change flags.
+// Promise: a tree under a lock of its user's (MT_FLAGS_LOCK_EXTERN) works through the advanced API, and never
+// touches a lock of its own. Other lock modes only change flags.
 #include "radix-tree-tests/tree.h"
 
 #include <kmirror/fault.h>
@@ -46,6 +46,7 @@ TEST_F(MapleExternLock, random_stores_under_the_users_lock_agree_with_the_model)
 // The library cannot drop a lock it does not know: it allocates while the user holds it.
 TEST_F(MapleExternLock, running_out_of_memory_under_the_users_lock_changes_nothing)
 {
+    KMIRROR_NEEDS_FAULTS();
     JudgedTree tree(kExtern);
     for (unsigned long i = 0; i < 100; i++)
         tree.mas_store(i * 10, i * 10 + 4, value(i));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: gap searches and allocations of an allocation tree find the lowest (highest) fitting gap of their window,
-// and only refuse when there is none.
+// Promise: gap searches and allocations of an allocation tree find the lowest (highest) fitting gap of their
+// window, and only refuse when there is none.
 #include "radix-tree-tests/tree.h"
 
 namespace kmirror::testing {

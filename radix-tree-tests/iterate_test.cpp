@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a cursor steps as documented, in both directions, from every state it can be in and with every limit. The
-// documentation is written down here as a second cursor, over the model, that tells what each step must find.
+// Promise: a cursor steps as documented, in both directions, from every state it can be in and with every
+// limit. The documentation is written down here as a second cursor, over the model, that tells what each step
+// must find.
 #include "radix-tree-tests/tree.h"
 
 #include <array>
@@ -10,8 +11,8 @@
 namespace kmirror::testing {
 namespace {
 
-// What a cursor over a tree with nodes does. Its position is a range and a status; whether a node is loaded makes no
-// difference to anybody (that it does in Linux 7.3 is U1 of bugs.md).
+// What a cursor over a tree with nodes does. Its position is a range and a status; whether a node is loaded
+// makes no difference to anybody (that it does in Linux 7.3 is U1 of bugs.md).
 class SpecCursor {
 public:
     SpecCursor(const RangeMap &model, unsigned long index) : model_(model), first(index), last(index) {}
@@ -193,7 +194,10 @@ private:
     };
 
     // Formatted only when something is wrong: hundreds of thousands of steps are not.
-    void note(const char *step, unsigned long limit) { taken_[count_++ % taken_.size()] = Taken{step, limit}; }
+    void note(const char *step, unsigned long limit)
+    {
+        taken_[count_++ % taken_.size()] = Taken{step, limit};
+    }
     std::string history() const
     {
         std::string text = "the last steps:";
@@ -207,7 +211,8 @@ private:
     void compare(void *found, void *expected)
     {
         const maple_ops_position at = cursor_.at();
-        if (found == expected && at.status == spec_.status && at.first == spec_.first && at.last == spec_.last)
+        if (found == expected && at.status == spec_.status && at.first == spec_.first &&
+            at.last == spec_.last)
             return;
         EXPECT_EQ(found, expected) << history();
         EXPECT_EQ(at.status, spec_.status);
@@ -296,7 +301,9 @@ TEST_P(MapleIterate, in_any_order_of_steps)
         Pair pair(tree, random() % 2050);
         for (int steps = 0; steps < 30; steps++) {
             const unsigned long near = pair.first() + random() % 60;
-            const unsigned long limit = random() % 4 == 0 ? 0 : random() % 3 ? near - (near > 30 ? 30 : near) : ULONG_MAX;
+            const unsigned long limit = random() % 4 == 0 ? 0
+                                        : random() % 3    ? near - (near > 30 ? 30 : near)
+                                                          : ULONG_MAX;
             if (random() % 8 == 0)
                 pair.pause();
             pair.take(Step(random() % kSteps), limit);
@@ -320,7 +327,8 @@ TEST_P(MapleIterate, mas_for_each_and_its_reverse_visit_every_entry_between_inde
 {
     JudgedTree tree(GetParam());
     fill(tree, 100, 10, 5);
-    for (const auto &[index, limit] : {std::pair{0ul, ULONG_MAX}, {12ul, 87ul}, {15ul, 990ul}, {500ul, 500ul}}) {
+    for (const auto &[index, limit] :
+         {std::pair{0ul, ULONG_MAX}, {12ul, 87ul}, {15ul, 990ul}, {500ul, 500ul}}) {
         Visits up, down;
         const Reading reading;
         Cursor forwards(tree, index), backwards(tree, limit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: the public header means the same to a C and to a C++ compiler, and everything in it works from C. The layout
-// itself is asserted at compile time, in public_in_c.c and in <linux/maple_tree.h>.
+// Promise: the public header means the same to a C and to a C++ compiler, and everything in it works from C.
+// The layout itself is asserted at compile time, in public_in_c.c and in <linux/maple_tree.h>.
 #include "radix-tree-tests/public_in_c.h"
 #include "radix-tree-tests/tree.h"
 

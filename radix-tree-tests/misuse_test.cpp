@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a call that makes no sense is answered as in the kernel, with -EINVAL and sometimes a warning, and the tree
-// stays as it was.
+// Promise: a call that makes no sense is answered as in the kernel, with -EINVAL and sometimes a warning, and
+// the tree stays as it was.
 #include "radix-tree-tests/tree.h"
 
 namespace kmirror::testing {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: when memory runs out, at whichever allocation, an operation answers -ENOMEM and the tree is as it was, or it
-// finds another way and succeeds; nothing leaks. Every allocation of every store is made to fail.
+// Promise: when memory runs out, at whichever allocation, an operation answers -ENOMEM and the tree is as it
+// was, or it finds another way and succeeds; nothing leaks. Every allocation of every store is made to fail.
 #include "radix-tree-tests/tree.h"
 
 #include <kmirror/fault.h>
@@ -52,14 +52,17 @@ std::vector<Operation> stores_over(unsigned long first, unsigned long last, void
     return {
         {"mtree_store_range", [=](JudgedTree &tree) { return tree.Tree::store(first, last, entry); }, stored},
         {"mtree_store_range, GFP_NOWAIT",
-         [=](JudgedTree &tree) { return ops()->store_range(tree, first, last, entry, MAPLE_OPS_NOWAIT); }, stored},
-        {"mas_store_gfp", [=](JudgedTree &tree) { return cursor_store(tree, first, last, entry, MAPLE_OPS_KERNEL); },
+         [=](JudgedTree &tree) { return ops()->store_range(tree, first, last, entry, MAPLE_OPS_NOWAIT); },
          stored},
+        {"mas_store_gfp",
+         [=](JudgedTree &tree) { return cursor_store(tree, first, last, entry, MAPLE_OPS_KERNEL); }, stored},
         {"mas_store", [=](JudgedTree &tree) { return plain_store(tree, first, last, entry); }, stored},
-        {"mas_preallocate", [=](JudgedTree &tree) { return prealloc_store(tree, first, last, entry, MAPLE_OPS_KERNEL); },
+        {"mas_preallocate",
+         [=](JudgedTree &tree) { return prealloc_store(tree, first, last, entry, MAPLE_OPS_KERNEL); },
          stored},
         {"mas_preallocate, GFP_NOWAIT",
-         [=](JudgedTree &tree) { return prealloc_store(tree, first, last, entry, MAPLE_OPS_NOWAIT); }, stored},
+         [=](JudgedTree &tree) { return prealloc_store(tree, first, last, entry, MAPLE_OPS_NOWAIT); },
+         stored},
     };
 }
 
@@ -75,7 +78,8 @@ unsigned each_failure(JudgedTree &tree, const Operation &operation, bool (*arm)(
         const bool fired = kmirror_fail_nth(0);
         if (error == 0)
             operation.expected(tree.model);
-        EXPECT_TRUE(error == 0 || (error == -ENOMEM && fired)) << operation.name << ", allocation " << nth << ": " << error;
+        EXPECT_TRUE(error == 0 || (error == -ENOMEM && fired))
+            << operation.name << ", allocation " << nth << ": " << error;
         EXPECT_TRUE(tree.agrees()) << operation.name << ", allocation " << nth;
         if (error) {
             EXPECT_EQ(nodes_alive(), before) << operation.name << ", allocation " << nth;
@@ -92,12 +96,14 @@ KMIRROR_EVERY_KIND(MapleNoMemory);
 // Each writer that needs nodes: span, split, rebalance, node store, root.
 TEST_P(MapleNoMemory, leaves_the_tree_as_it_was_whichever_allocation_fails)
 {
+    KMIRROR_NEEDS_FAULTS();
     struct {
         unsigned long ranges, first, last;
         void *entry;
     } const cases[] = {
-        {700, 1234, 5678, value(7)}, {700, 15, 6990, nullptr}, {700, 2002, 2002, value(7)}, {700, 3333, 3334, nullptr},
-        {17, 41, 41, value(7)},      {0, 5, 9, value(7)},      {0, 0, ULONG_MAX, value(7)}, {40, 0, ULONG_MAX, value(7)},
+        {700, 1234, 5678, value(7)}, {700, 15, 6990, nullptr},     {700, 2002, 2002, value(7)},
+        {700, 3333, 3334, nullptr},  {17, 41, 41, value(7)},       {0, 5, 9, value(7)},
+        {0, 0, ULONG_MAX, value(7)}, {40, 0, ULONG_MAX, value(7)},
     };
     unsigned refused = 0;
     for (const auto &store : cases)
@@ -114,6 +120,7 @@ TEST_P(MapleNoMemory, leaves_the_tree_as_it_was_whichever_allocation_fails)
 
 TEST_P(MapleNoMemory, of_an_insert_or_an_allocation_changes_nothing)
 {
+    KMIRROR_NEEDS_FAULTS();
     unsigned refused = 0;
     for (bool (*arm)(unsigned) : {kmirror_fail_nth, kmirror_fail_from_nth}) {
         JudgedTree tree(GetParam());
@@ -143,6 +150,7 @@ TEST_P(MapleNoMemory, of_an_insert_or_an_allocation_changes_nothing)
 
 TEST_P(MapleNoMemory, of_an_erase_is_waited_out)
 {
+    KMIRROR_NEEDS_FAULTS();
     JudgedTree tree(GetParam());
     fill(tree, 400, 10, 5);
     for (unsigned long i = 0; i < 400; i++) {
@@ -156,6 +164,7 @@ TEST_P(MapleNoMemory, of_an_erase_is_waited_out)
 
 TEST_P(MapleNoMemory, that_comes_at_random_never_breaks_the_tree)
 {
+    KMIRROR_NEEDS_FAULTS();
     std::mt19937_64 random(seed());
     JudgedTree tree(GetParam());
     unsigned refused = 0;
@@ -176,7 +185,7 @@ TEST_P(MapleNoMemory, that_comes_at_random_never_breaks_the_tree)
 }
 
 // M37 of bugs.md: a reservation that gets only a part of its nodes gives all of them back.
-KMIRROR_TEST_IN(MapleNoMemoryMock, M37_a_budget_that_is_too_small_by_any_number_changes_nothing, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleNoMemoryMock, M37_a_budget_that_is_too_small_by_any_number_changes_nothing)
 {
     const Balance balance;
     bool stored = false;
@@ -196,7 +205,7 @@ KMIRROR_TEST_IN(MapleNoMemoryMock, M37_a_budget_that_is_too_small_by_any_number_
     }
 }
 
-KMIRROR_TEST_IN(MapleNoMemoryMock, M38_only_a_store_that_needs_a_node_fails_for_memory, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleNoMemoryMock, M38_only_a_store_that_needs_a_node_fails_for_memory)
 {
     const Balance balance;
     Tree tree;
@@ -207,7 +216,7 @@ KMIRROR_TEST_IN(MapleNoMemoryMock, M38_only_a_store_that_needs_a_node_fails_for_
 }
 
 // The helper has allocated, then the store has become cheaper: what is left goes back.
-KMIRROR_TEST_IN(MapleNoMemoryMock, M38_nodes_that_a_retry_no_longer_needs_are_given_back, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleNoMemoryMock, M38_nodes_that_a_retry_no_longer_needs_are_given_back)
 {
     const Balance balance;
     JudgedTree tree;
@@ -257,17 +266,18 @@ void expect_the_other_writer_to_win(int (*erase_A)(JudgedTree &))
     EXPECT_TRUE(tree.agrees());
 }
 
-KMIRROR_TEST_IN(MapleNoMemoryMock, M17_an_erase_that_waits_for_memory_spares_what_came_in_between, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleNoMemoryMock, M17_an_erase_that_waits_for_memory_spares_what_came_in_between)
 {
-    expect_the_other_writer_to_win([](JudgedTree &tree) { return tree.Tree::erase(3) == value('A') ? 0 : -1; });
+    expect_the_other_writer_to_win(
+        [](JudgedTree &tree) { return tree.Tree::erase(3) == value('A') ? 0 : -1; });
 }
 
-KMIRROR_TEST_IN(MapleNoMemoryMock, M17_a_store_that_waits_for_memory_spares_what_came_in_between, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleNoMemoryMock, M17_a_store_that_waits_for_memory_spares_what_came_in_between)
 {
     expect_the_other_writer_to_win([](JudgedTree &tree) { return tree.Tree::store(0, 5, nullptr); });
 }
 
-KMIRROR_TEST_IN(MapleNoMemoryMock, every_node_is_counted, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleNoMemoryMock, every_node_is_counted)
 {
     Tree tree;
     EXPECT_EQ(ops()->node_bytes(), 256u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The public header as a C program sees it: the layout that kernel tests rely on, checked by the C compiler, and every
- * macro and function used once. The C++ side (layout_test.cpp) compares its own view of the layout.
+ * The public header as a C program sees it: the layout that kernel tests rely on, checked by the C compiler,
+ * and every macro and function used once. The C++ side (layout_test.cpp) compares its own view of the layout.
  *
  * Owns     its trees, which are empty again when a function returns.
  * Fails    with the number of the line that was wrong.
@@ -15,7 +15,8 @@
 
 #define CHECK(cond) do { if (!(cond)) return __LINE__; } while (0)
 
-#define AT(type, member, offset) _Static_assert(__builtin_offsetof(type, member) == (offset), #type "." #member)
+#define AT(type, member, offset)                                                                             \
+    _Static_assert(__builtin_offsetof(type, member) == (offset), #type "." #member)
 
 _Static_assert(sizeof(struct maple_tree) == 56, "maple_tree");
 _Static_assert(sizeof(struct ma_state) == 88, "ma_state");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: after any sequence of operations, whatever API they went through, the tree and the model agree, the tree
-// obeys its rules, and in the end every node is back. Checked after each step; the seed stands in the failure line.
+// Promise: after any sequence of operations, whatever API they went through, the tree and the model agree,
+// the tree obeys its rules, and in the end every node is back. Checked after each step; the seed stands in
+// the failure line.
 #include "radix-tree-tests/tree.h"
 
 #include <algorithm>
@@ -29,7 +30,10 @@ constexpr Profile kProfiles[] = {
 
 class Player {
 public:
-    Player(unsigned flags, const Profile &profile, unsigned long seed) : tree(flags), profile_(profile), random_(seed) {}
+    Player(unsigned flags, const Profile &profile, unsigned long seed)
+        : tree(flags), profile_(profile), random_(seed)
+    {
+    }
 
     void play()
     {
@@ -90,10 +94,12 @@ private:
         if (last_ - first_ < size - 1)
             return;
         const bool up = random_() % 2;
-        const auto expected = up ? tree.model.lowest_gap(first_, last_, size) : tree.model.highest_gap(first_, last_, size);
+        const auto expected =
+            up ? tree.model.lowest_gap(first_, last_, size) : tree.model.highest_gap(first_, last_, size);
         unsigned long start = 0;
-        const int error = up ? ops()->alloc_range(tree, &start, entry, size, first_, last_, MAPLE_OPS_KERNEL)
-                             : ops()->alloc_rrange(tree, &start, entry, size, first_, last_, MAPLE_OPS_KERNEL);
+        const int error =
+            up ? ops()->alloc_range(tree, &start, entry, size, first_, last_, MAPLE_OPS_KERNEL)
+               : ops()->alloc_rrange(tree, &start, entry, size, first_, last_, MAPLE_OPS_KERNEL);
         EXPECT_EQ(error, expected ? 0 : -EBUSY) << "size " << size;
         if (!expected || error)
             return;

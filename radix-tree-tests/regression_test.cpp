@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: bugs that the kernel's maple tree had (or has) are not here. Each test is one of them, by its number in the
-// project's notes and with what went wrong; the trigger is the smallest known.
+// Promise: bugs that the kernel's maple tree had (or has) are not here. Each test is one of them, by its
+// number in the project's notes and with what went wrong; the trigger is the smallest known.
 #include "radix-tree-tests/tree.h"
 
 #include <vector>
@@ -43,7 +43,7 @@ TEST_F(MapleRegression, M02_a_reader_beside_an_append_goes_on_from_the_old_leaf_
     EXPECT_EQ(before.find(), nullptr);
 }
 
-KMIRROR_TEST_IN(MapleRegressionMock, M02_an_append_with_readers_is_made_on_a_copy_of_the_leaf, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleRegressionMock, M02_an_append_with_readers_is_made_on_a_copy_of_the_leaf)
 {
     const Balance balance;
     for (const unsigned flags : kEveryKind) {
@@ -322,7 +322,10 @@ TEST_F(MapleRegression, M32_a_stored_NULL_joins_the_NULLs_beside_it)
 TEST_F(MapleRegression, M34_a_root_grows_beside_an_entry_at_index_0_without_a_false_gap)
 {
     for (const unsigned flags : kEveryKind)
-        for (const Range &second : {Range{1, 1, nullptr}, {1, 5, nullptr}, {2, 2, nullptr}, {1, ULONG_MAX, nullptr},
+        for (const Range &second : {Range{1, 1, nullptr},
+                                    {1, 5, nullptr},
+                                    {2, 2, nullptr},
+                                    {1, ULONG_MAX, nullptr},
                                     {5, ULONG_MAX, nullptr}}) {
             JudgedTree tree(flags);
             tree.store(0, value('A'));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: sanitizers see into the tree. A race planted in a reader, in a writer or in an rcu callback is reported by
-// the thread sanitizer; a node read after it was freed, or after its grace period, by the address sanitizer. Each bug
-// runs in a child, whose report the parent reads; the right order of the same steps stays silent.
+// Promise: sanitizers see into the tree. A race planted in a reader, in a writer or in an rcu callback is
+// reported by the thread sanitizer; a node read after it was freed, or after its grace period, by the address
+// sanitizer. Each bug runs in a child, whose report the parent reads; the right order of the same steps stays
+// silent.
 #include "radix-tree-tests/tree.h"
 
 #include "lib/maple_tree/maple_node.h"
@@ -34,7 +35,10 @@ void expect_report(bool sanitizer, void (*bug)(), const char *report)
 }
 
 void expect_race(void (*bug)()) { expect_report(KMIRROR_TSAN, bug, "ThreadSanitizer: data race"); }
-void expect_poisoned(void (*bug)()) { expect_report(KMIRROR_ASAN, bug, "AddressSanitizer: use-after-poison"); }
+void expect_poisoned(void (*bug)())
+{
+    expect_report(KMIRROR_ASAN, bug, "AddressSanitizer: use-after-poison");
+}
 
 // The node that a tree's only leaf is.
 maple_node *leaf_of(maple_ops_tree *tree)
@@ -50,7 +54,8 @@ void both(void (*one)(maple_ops_tree *), void (*other)(maple_ops_tree *), unsign
     Tree tree(flags);
     for (unsigned long i = 0; i < 5; i++)
         EXPECT_EQ(tree.store(i * 10, i * 10 + 4, value(i)), 0);
-    std::thread first(one, static_cast<maple_ops_tree *>(tree)), second(other, static_cast<maple_ops_tree *>(tree));
+    std::thread first(one, static_cast<maple_ops_tree *>(tree)),
+        second(other, static_cast<maple_ops_tree *>(tree));
     first.join();
     second.join();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: the tree has the shape of Linux 7.3's: the same split points and minimum fill, hence the same heights and node
-// counts, and reservations of the same size. The numbers below were printed by the kernel's own lib/maple_tree.c.
+// Promise: the tree has the shape of Linux 7.3's: the same split points and minimum fill, hence the same
+// heights and node counts, and reservations of the same size. The numbers below were printed by the kernel's
+// own lib/maple_tree.c.
 #include "radix-tree-tests/tree.h"
 
 #include <utility>
@@ -105,18 +106,20 @@ void expect_reservations(unsigned flags)
     EXPECT_TRUE(tree.agrees());
 }
 
-KMIRROR_TEST_IN(MapleReservation, holds_the_kernels_number_of_nodes_for_each_kind_of_store, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleReservation, holds_the_kernels_number_of_nodes_for_each_kind_of_store)
 {
     const Balance balance;
     for (const unsigned flags : kEveryKind)
         expect_reservations(flags);
 }
 
-// A root with three children is no place where rebalancing surely ends: the kernel counts it as one that may collapse.
-KMIRROR_TEST_IN(MapleReservation, M23_counts_a_root_with_three_children_as_one_that_may_collapse, "KMIRROR_HARNESS=mock")
+// A root with three children is no place where rebalancing surely ends: the kernel counts it as one that may
+// collapse.
+KMIRROR_MOCK_TEST(MapleReservation, M23_counts_a_root_with_three_children_as_one_that_may_collapse)
 {
     const Balance balance;
-    for (const auto &[flags, count] : {std::pair{kPlain, 500ul}, {kRcu, 620ul}, {kAlloc, 320ul}, {kAllocRcu, 380ul}}) {
+    for (const auto &[flags, count] :
+         {std::pair{kPlain, 500ul}, {kRcu, 620ul}, {kAlloc, 320ul}, {kAllocRcu, 380ul}}) {
         JudgedTree tree(flags);
         fill(tree, count, 10, 10);
         EXPECT_EQ(tree.height(), 3u);
@@ -130,7 +133,7 @@ KMIRROR_TEST_IN(MapleReservation, M23_counts_a_root_with_three_children_as_one_t
 }
 
 // A second reservation on the same cursor replaces the first; a store uses at most what is held.
-KMIRROR_TEST_IN(MapleReservation, can_be_made_twice_and_is_enough, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleReservation, can_be_made_twice_and_is_enough)
 {
     const Balance balance;
     for (const unsigned flags : kEveryKind)
@@ -154,8 +157,9 @@ KMIRROR_TEST_IN(MapleReservation, can_be_made_twice_and_is_enough, "KMIRROR_HARN
         }
 }
 
-// M22 and M23 of bugs.md: rebalancing climbs while parents run short, and a root with two children can collapse. A count
-// that is one level short empties the reservation, which the library notices. High trees are eaten in several orders.
+// M22 and M23 of bugs.md: rebalancing climbs while parents run short, and a root with two children can
+// collapse. A count that is one level short empties the reservation, which the library notices. High trees
+// are eaten in several orders.
 void eat(unsigned flags, unsigned long count, unsigned long stride, unsigned long width)
 {
     JudgedTree tree(flags);
@@ -171,7 +175,7 @@ void eat(unsigned flags, unsigned long count, unsigned long stride, unsigned lon
     ASSERT_TRUE(tree.agrees());
 }
 
-KMIRROR_TEST_IN(MapleReservation, M22_M23_is_enough_while_high_trees_are_eaten_in_any_order, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleReservation, M22_M23_is_enough_while_high_trees_are_eaten_in_any_order)
 {
     const Balance balance;
     for (const unsigned flags : {kAlloc, kAllocRcu, kPlain})
@@ -180,7 +184,7 @@ KMIRROR_TEST_IN(MapleReservation, M22_M23_is_enough_while_high_trees_are_eaten_i
                 eat(flags, flags == kPlain ? 1500 : 3000, stride, width);
 }
 
-KMIRROR_TEST_IN(MapleReservation, that_the_budget_cannot_serve_fails_and_holds_nothing, "KMIRROR_HARNESS=mock")
+KMIRROR_MOCK_TEST(MapleReservation, that_the_budget_cannot_serve_fails_and_holds_nothing)
 {
     const Balance balance;
     JudgedTree tree(kAllocRcu);

@@ -87,7 +87,8 @@ TEST_P(MapleSimple, an_insert_refuses_what_is_occupied_and_changes_nothing)
     JudgedTree tree(GetParam());
     fill(tree, 30, 10, 5);
     EXPECT_EQ(ops()->insert(tree, 12, value(99), MAPLE_OPS_KERNEL), -EEXIST);
-    for (const Range &range : {Range{10, 14, nullptr}, {5, 10, nullptr}, {14, 20, nullptr}, {0, ULONG_MAX, nullptr}})
+    for (const Range &range :
+         {Range{10, 14, nullptr}, {5, 10, nullptr}, {14, 20, nullptr}, {0, ULONG_MAX, nullptr}})
         EXPECT_EQ(ops()->insert_range(tree, range.first, range.last, value(99), MAPLE_OPS_KERNEL), -EEXIST);
     EXPECT_TRUE(tree.agrees());
 
@@ -228,6 +229,30 @@ TEST_P(MapleSimple, the_mode_for_readers_can_be_switched_while_the_tree_holds_en
         tree.store(100, 499, value(7));
         ASSERT_TRUE(tree.agrees());
     }
+}
+
+// The loops for benchmarks do what they say, and count it.
+TEST_P(MapleSimple, loops_repeat_single_operations)
+{
+    Tree tree(GetParam());
+    EXPECT_EQ(ops()->loop_store(tree, 100, 10, 5, 200), 200u);
+    EXPECT_EQ(tree.load(100), value(0));
+    EXPECT_EQ(tree.load(2094), value(199));
+    EXPECT_EQ(tree.load(2095), nullptr);
+    EXPECT_EQ(ops()->loop_load(tree, 102, 5, 400), 200u);
+    EXPECT_EQ(ops()->loop_each(tree, 2), 400u);
+    EXPECT_EQ(ops()->loop_each_rev(tree, 2), 400u);
+    EXPECT_EQ(ops()->loop_find(tree, 2), 400u);
+    EXPECT_EQ(ops()->loop_prealloc(tree, 105, 10, 3, 100), 100u);
+    EXPECT_EQ(ops()->loop_each(tree, 1), 300u);
+    EXPECT_EQ(ops()->loop_alloc(tree, 0, 99, 10, 11), GetParam() & kAlloc ? 10u : 0u);
+    EXPECT_EQ(ops()->loop_erase(tree, 100, 10, 250), 200u);
+    EXPECT_EQ(ops()->loop_dup(tree, 3), 3u);
+    EXPECT_EQ(ops()->loop_random(tree, 5000, 4, 500, 0, seed()), 500u);
+    EXPECT_GT(ops()->loop_random(tree, 5000, 4, 500, 100, seed()), 0u);
+    EXPECT_GT(ops()->loop_random_load(tree, 5000, 5000, seed()), 0u);
+    tree.expect_sound();
+    ops()->cache_shrink();
 }
 
 // What nobody can ask for never shows: the table promises each of its members.

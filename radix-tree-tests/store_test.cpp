@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: whatever range is stored into whatever tree, the tree holds afterwards what the model holds, and obeys its
-// own rules. Every way to store (append, slot, node, split, rebalance, span, new root) at every fill level of a leaf.
+// Promise: whatever range is stored into whatever tree, the tree holds afterwards what the model holds, and
+// obeys its own rules. Every way to store (append, slot, node, split, rebalance, span, new root) at every
+// fill level of a leaf.
 #include "radix-tree-tests/tree.h"
 
 #include <algorithm>
@@ -44,8 +45,8 @@ protected:
                     JudgedTree tree(kind());
                     copy(base, tree);
                     store(tree, first, last, entry);
-                    ASSERT_TRUE(tree.agrees()) << base.model.size() << " ranges, then " << first << ".." << last
-                                               << (entry ? " = entry" : " = NULL");
+                    ASSERT_TRUE(tree.agrees()) << base.model.size() << " ranges, then " << first << ".."
+                                               << last << (entry ? " = entry" : " = NULL");
                 }
     }
 
@@ -69,7 +70,8 @@ std::vector<unsigned long> bounds_of(unsigned long count, unsigned long step, un
 {
     std::vector<unsigned long> bounds = {0, ULONG_MAX - 1, ULONG_MAX};
     for (const unsigned long i : {0ul, count / 2, count - 1})
-        for (const unsigned long at : {i * step - 1, i * step, i * step + 1, i * step + size - 1, i * step + size})
+        for (const unsigned long at :
+             {i * step - 1, i * step, i * step + 1, i * step + size - 1, i * step + size})
             bounds.push_back(at);
     std::sort(bounds.begin(), bounds.end());
     bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());

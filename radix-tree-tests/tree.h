@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What the tests of the maple tree are written with: trees, cursors and locks over the table of operations, a tree
-// with a std::map model at its side, and a fixture that insists on getting every node back.
+// What the tests of the maple tree are written with: trees, cursors and locks over the table of operations, a
+// tree with a std::map model at its side, and a fixture that insists on getting every node back.
 //
 // Owns     a Tree owns its tree, from construction to destruction; a Cursor only its own position.
 // Locking  Tree's simple operations lock by themselves; a Cursor needs a Locked or Reading in scope.
@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <kmirror/config.h>
 #include <kmirror/maple_ops.h>
 #include <kmirror/model.h>
 
@@ -62,7 +63,10 @@ public:
     {
         return ops()->store_range(tree_, first, last, entry, MAPLE_OPS_KERNEL);
     }
-    int store(unsigned long index, void *entry) { return ops()->store(tree_, index, entry, MAPLE_OPS_KERNEL); }
+    int store(unsigned long index, void *entry)
+    {
+        return ops()->store(tree_, index, entry, MAPLE_OPS_KERNEL);
+    }
     void *erase(unsigned long index) { return ops()->erase(tree_, index); }
     void *load(unsigned long index) const { return ops()->load(tree_, index); }
     unsigned height() const { return ops()->height(tree_); }
@@ -155,7 +159,10 @@ public:
     void reset() { ops()->mas_reset(&cursor_); }
     int store(void *entry) { return ops()->mas_store_gfp(&cursor_, entry, MAPLE_OPS_KERNEL); }
     void *erase() { return ops()->mas_erase(&cursor_); }
-    int preallocate(void *entry, unsigned gfp = MAPLE_OPS_KERNEL) { return ops()->mas_preallocate(&cursor_, entry, gfp); }
+    int preallocate(void *entry, unsigned gfp = MAPLE_OPS_KERNEL)
+    {
+        return ops()->mas_preallocate(&cursor_, entry, gfp);
+    }
     void store_prealloc(void *entry) { ops()->mas_store_prealloc(&cursor_, entry); }
     void give_back() { ops()->mas_destroy(&cursor_); }
 
@@ -176,7 +183,8 @@ public:
     void store(unsigned long index, void *entry) { store(index, index, entry); }
     void insert(unsigned long first, unsigned long last, void *entry)
     {
-        EXPECT_EQ(ops()->insert_range(*this, first, last, entry, MAPLE_OPS_KERNEL), model.insert(first, last, entry))
+        EXPECT_EQ(ops()->insert_range(*this, first, last, entry, MAPLE_OPS_KERNEL),
+                  model.insert(first, last, entry))
             << first << ".." << last;
     }
     void erase(unsigned long index) { EXPECT_EQ(Tree::erase(index), model.erase(index)) << index; }
@@ -259,6 +267,21 @@ class MapleKinds : public ::testing::TestWithParam<unsigned> {
 private:
     Balance balance_;
 };
+
+// A test that makes allocations fail.
+#define KMIRROR_NEEDS_FAULTS()                                                                               \
+    if (!KMIRROR_FAULTS)                                                                                     \
+    GTEST_SKIP() << "this build has FAULTS=0"
+
+// A test in a process of its own, in the mode of the kernel's userspace harness: budgets, exact reservations.
+#define KMIRROR_MOCK_TEST(Suite, Name)                                                                       \
+    static void kmirror_body_##Suite##_##Name();                                                             \
+    TEST(Suite, Name)                                                                                        \
+    {                                                                                                        \
+        KMIRROR_NEEDS_FAULTS();                                                                              \
+        ::kmirror::testing::run_in_child({"KMIRROR_HARNESS=mock"}, &kmirror_body_##Suite##_##Name);          \
+    }                                                                                                        \
+    static void kmirror_body_##Suite##_##Name()
 
 #define KMIRROR_EVERY_KIND(Suite)                                                                 \
     INSTANTIATE_TEST_SUITE_P(Every, Suite, ::testing::ValuesIn(::kmirror::testing::kEveryKind),   \

@@ -141,6 +141,33 @@ KMIRROR_TEST_IN(SlabNode, other_nodes_partial_slabs_serve_when_they_are_many, FO
             cache.free(object);
 }
 
+// A refill may bring objects of other nodes into a sheaf; who asks for the local node must not get one of those.
+KMIRROR_TEST_IN(SlabNode, the_asked_node_is_kept_even_when_the_sheaf_holds_objects_of_another, FOUR_NODES)
+{
+    Cache cache(256, 0, 32);
+    kmirror_slab_set_defrag_ratio(as_kmem_cache(cache), 1024);
+    std::vector<void *> remote;
+    {
+        Pinned there(cpu_of(1));
+        remote = cache.alloc_many(32 * 20);
+    }
+    Pinned here(cpu_of(0));
+    std::vector<void *> kept;
+    for (std::size_t i = 0; i < remote.size(); i++) // past the sheaves, into node 1's slabs
+        i % 4 ? cache.free(remote[i]) : kept.push_back(remote[i]);
+    ASSERT_GT(cache.counts(1).partial_slabs, cache.geometry().min_partial);
+    void *any = cache.alloc();
+    ASSERT_EQ(ops().object_node(any), 1) << "this refill took the other node's slabs";
+    cache.clear_stats();
+    for (int i = 0; i < 10; i++) {
+        kept.push_back(cache.alloc_node(0));
+        EXPECT_EQ(ops().object_node(kept.back()), 0);
+    }
+    EXPECT_EQ(cache.stat("alloc_node_mismatch"), 10);
+    cache.free(any);
+    cache.free(kept);
+}
+
 // Everything that looks for a barn or for local memory, on a CPU whose node has none.
 KMIRROR_TEST_IN(SlabNode, without_memory_works_like_its_neighbour, "KMIRROR_MACHINE=numa:2 core:2 pu:1",
                 "KMIRROR_MEM=0:256M,1:0")

@@ -5,6 +5,9 @@
 
 #include "slab/slab_test.h"
 
+#include <functional>
+#include <utility>
+
 namespace kmirror::slab_test {
 namespace {
 
@@ -167,6 +170,123 @@ TEST_F(SlabSheaf, is_refilled_for_a_caller_who_may_not_wait)
     EXPECT_EQ(cache.stat("sheaf_refill"), 10 * kCapacity);
     cache.free(objects);
 }
+
+// ---- while a refill has the CPU unlocked -------------------------------------------------------------------
+
+// A refill takes new slabs with the CPU unlocked, and a constructor runs in them: there this test does what another
+// thread on the same CPU could do. The refill then finds another main and spare than it left.
+class SlabSheafRefill : public ::testing::Test {
+protected:
+    SlabSheafRefill() : cache(args()), held(cache.alloc_many(kCapacity * 6)) { during = {}; }
+    ~SlabSheafRefill() override { during = {}; }
+
+    static slab_ops_cache_args args()
+    {
+        slab_ops_cache_args made = args_of(256, 0, kCapacity);
+        made.use_freeptr_offset = true;
+        made.ctor = [](void *) {
+            if (during)
+                std::exchange(during, {})(); // once
+        };
+        return made;
+    }
+    void free_held(unsigned n)
+    {
+        for (; n; n--) {
+            cache.free(held.back());
+            held.pop_back();
+        }
+    }
+    void alloc_held(unsigned n)
+    {
+        for (; n; n--)
+            held.push_back(cache.alloc());
+    }
+    // The refill of an allocation with nothing at hand, `meanwhile` in its middle; then all sheaves are accounted for.
+    void refill(std::function<void()> meanwhile)
+    {
+        ASSERT_EQ(mine().main, 0);
+        during = std::move(meanwhile);
+        held.push_back(cache.alloc());
+        ASSERT_FALSE(during) << "the refill did not take a new slab";
+        cache.verify();
+        EXPECT_EQ(cache.sheaves_found(), cache.sheaves_made());
+    }
+    slab_ops_cpu_sheaves mine() const { return cache.sheaves(ops().cpu()); }
+    void finish() { free_held(unsigned(held.size())); }
+
+    inline static std::function<void()> during;
+    Pinned here;
+    Cache cache;
+    std::vector<void *> held;
+};
+
+TEST_F(SlabSheafRefill, becomes_main_when_nobody_came)
+{
+    refill([] {});
+    EXPECT_EQ(mine().main, int(kCapacity) - 1);
+    EXPECT_EQ(mine().spare, 0);
+    finish();
+}
+
+TEST_F(SlabSheafRefill, becomes_spare_when_main_has_objects_meanwhile)
+{
+    refill([this] { free_held(5); });
+    EXPECT_EQ(mine().main, 4) << "five freed, one taken";
+    EXPECT_EQ(mine().spare, int(kCapacity));
+    finish();
+}
+
+TEST_F(SlabSheafRefill, goes_to_the_barn_when_main_and_spare_have_objects_meanwhile)
+{
+    refill([this] { free_held(kCapacity + 3); });
+    EXPECT_EQ(mine().main, 2);
+    EXPECT_EQ(mine().spare, int(kCapacity));
+    EXPECT_EQ(cache.counts().barn_full, 1u);
+    EXPECT_EQ(cache.stat("barn_put"), 1);
+    finish();
+}
+
+TEST_F(SlabSheafRefill, replaces_a_spare_that_is_empty_meanwhile)
+{
+    refill([this] {
+        free_held(kCapacity + 1);
+        alloc_held(2); // main is used up and trades places with the full spare
+        ASSERT_EQ(mine().main, int(kCapacity) - 1);
+        ASSERT_EQ(mine().spare, 0);
+    });
+    EXPECT_EQ(mine().main, int(kCapacity) - 2);
+    EXPECT_EQ(mine().spare, int(kCapacity));
+    EXPECT_EQ(cache.counts().barn_empty, 1u);
+    finish();
+}
+
+TEST_F(SlabSheafRefill, becomes_main_and_the_old_one_goes_to_the_barn_when_both_are_empty_meanwhile)
+{
+    refill([this] {
+        free_held(kCapacity + 1);
+        alloc_held(kCapacity + 1);
+        ASSERT_EQ(mine().main, 0);
+        ASSERT_EQ(mine().spare, 0);
+    });
+    EXPECT_EQ(mine().main, int(kCapacity) - 1);
+    EXPECT_EQ(mine().spare, 0);
+    EXPECT_EQ(cache.counts().barn_empty, 1u);
+    finish();
+}
+
+TEST_F(SlabSheafRefill, goes_to_the_cpu_the_thread_is_on_afterwards)
+{
+    if (ops().nr_cpus() < 2)
+        GTEST_SKIP() << "needs two CPUs";
+    refill([] { ASSERT_EQ(ops().cpu_pin(1), 0); });
+    EXPECT_EQ(ops().cpu(), 1);
+    EXPECT_EQ(mine().main, int(kCapacity) - 1);
+    EXPECT_EQ(cache.sheaves(0).main, 0);
+    finish();
+}
+
+// ---- other capacities --------------------------------------------------------------------------------------
 
 TEST(SlabSheafOff, leaves_every_operation_to_the_slabs)
 {

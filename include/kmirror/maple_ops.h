@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * One table of operations for a maple tree, so that tests, stress, benchmarks and fuzzers can drive any
- * implementation: the C++ mirror (kmirror_maple_ops()), or a C adapter that was compiled together with a kernel's own
- * lib/maple_tree.c.
+ * implementation: the C++ mirror (kmirror_maple_ops()), or a C adapter that was compiled together with a
+ * kernel's own lib/maple_tree.c.
  *
  * Owns     nothing: a table is constant data of its implementation, valid for ever.
- * Bounds   two implementations disagree about every struct and about the value of every flag, so nothing of theirs
- *          crosses this file: trees and cursors are opaque, flags and states have numbers of their own, indices are
- *          inclusive ranges of unsigned long.
- * Locking  what the kernel function of the same name demands. lock() and read_lock() take whatever lock the tree was
- *          made with. Operations that need a lock say so; all others take it by themselves or need none.
+ * Bounds   two implementations disagree about every struct and about the value of every flag, so nothing of
+ *          theirs crosses this file: trees and cursors are opaque, flags and states have numbers of their
+ *          own, indices are inclusive ranges of unsigned long.
+ * Locking  what the kernel function of the same name demands. lock() and read_lock() take whatever lock the
+ *          tree was made with. Operations that need a lock say so; all others take it by themselves or need
+ *          none.
  * Fails    as the kernel function of the same name: NULL, false or -errno, nothing changed.
  *
- * Growth: new members go at the end and raise KMIRROR_MAPLE_OPS_VERSION; a user that needs a member checks `version`.
- * A member marked "optional" is NULL where the implementation has no such thing; all others are always set.
+ * Growth: new members go at the end and raise KMIRROR_MAPLE_OPS_VERSION; a user that needs a member checks
+ * `version`. A member marked "optional" is NULL where the implementation has no such thing; all others are
+ * always set.
  */
 #ifndef KMIRROR_MAPLE_OPS_H
 #define KMIRROR_MAPLE_OPS_H
@@ -142,7 +144,8 @@ struct maple_ops {
     void *(*find_after)(struct maple_ops_tree *tree, unsigned long *index, unsigned long max);
     void *(*next)(struct maple_ops_tree *tree, unsigned long index, unsigned long max);
     void *(*prev)(struct maple_ops_tree *tree, unsigned long index, unsigned long min);
-    /* mt_for_each() from `index` to `max`: the visitor gets (index the macro saw, the same, entry). Number of visits. */
+    /* mt_for_each() from `index` to `max`: the visitor gets (index the macro saw, the same, entry). Number of
+     * visits. */
     size_t (*each)(struct maple_ops_tree *tree, unsigned long index, unsigned long max, maple_ops_visit visit,
                    void *arg);
 
@@ -169,12 +172,14 @@ struct maple_ops {
     void *(*mas_find_range)(struct maple_ops_cursor *cursor, unsigned long max);
     void *(*mas_find_rev)(struct maple_ops_cursor *cursor, unsigned long min);
     void *(*mas_find_range_rev)(struct maple_ops_cursor *cursor, unsigned long min);
-    int (*mas_empty_area)(struct maple_ops_cursor *cursor, unsigned long min, unsigned long max, unsigned long size);
+    int (*mas_empty_area)(struct maple_ops_cursor *cursor, unsigned long min, unsigned long max,
+                          unsigned long size);
     int (*mas_empty_area_rev)(struct maple_ops_cursor *cursor, unsigned long min, unsigned long max,
                               unsigned long size);
     /* mas_for_each(), mas_for_each_rev() from the cursor's index. Number of visits. */
     size_t (*mas_each)(struct maple_ops_cursor *cursor, unsigned long max, maple_ops_visit visit, void *arg);
-    size_t (*mas_each_rev)(struct maple_ops_cursor *cursor, unsigned long min, maple_ops_visit visit, void *arg);
+    size_t (*mas_each_rev)(struct maple_ops_cursor *cursor, unsigned long min, maple_ops_visit visit,
+                           void *arg);
 
     void *(*mas_store)(struct maple_ops_cursor *cursor, void *entry);
     int (*mas_store_gfp)(struct maple_ops_cursor *cursor, void *entry, unsigned int gfp);
@@ -182,11 +187,12 @@ struct maple_ops {
     void (*mas_store_prealloc)(struct maple_ops_cursor *cursor, void *entry);
     void (*mas_destroy)(struct maple_ops_cursor *cursor);
     void *(*mas_erase)(struct maple_ops_cursor *cursor);
-    int (*mas_alloc_cyclic)(struct maple_ops_cursor *cursor, unsigned long *start, void *entry, unsigned long min,
-                            unsigned long max, unsigned long *next, unsigned int gfp);
+    int (*mas_alloc_cyclic)(struct maple_ops_cursor *cursor, unsigned long *start, void *entry,
+                            unsigned long min, unsigned long max, unsigned long *next, unsigned int gfp);
     bool (*mas_nomem)(struct maple_ops_cursor *cursor, unsigned int gfp);
-    bool (*mas_nomem_nofail)(struct maple_ops_cursor *cursor, unsigned long first, unsigned long last); /* optional */
-    int (*mas_expected_entries)(struct maple_ops_cursor *cursor, unsigned long nr_entries);             /* optional */
+    bool (*mas_nomem_nofail)(struct maple_ops_cursor *cursor, unsigned long first,
+                             unsigned long last); /* optional */
+    int (*mas_expected_entries)(struct maple_ops_cursor *cursor, unsigned long nr_entries); /* optional */
     /* Nodes the cursor holds in reserve. */
     unsigned long (*mas_reserved)(const struct maple_ops_cursor *cursor);
 
@@ -204,14 +210,16 @@ struct maple_ops {
 
     void (*boot)(void);          /* maple_tree_init(); idempotent */
     void (*cache_shrink)(void);  /* May sleep. */
-    /* Ends the node cache; the next use makes it anew, by the allocator's settings of then. Nobody may use any tree
-     * meanwhile. May sleep. 0, or -EBUSY: nodes are in use. Optional. */
+    /* Ends the node cache; the next use makes it anew, by the allocator's settings of then. Nobody may use
+     * any tree meanwhile. May sleep. 0, or -EBUSY: nodes are in use. Optional. */
     int (*cache_renew)(void);
     unsigned long (*node_bytes)(void);
     unsigned long (*nr_allocated)(void);  /* nodes alive, of all trees; exact while nobody allocates */
-    unsigned long (*nr_tallocated)(void); /* node allocations since zero_nr_tallocated(); counted in mock mode */
+    /* Node allocations since zero_nr_tallocated(); counted in mock mode. */
+    unsigned long (*nr_tallocated)(void);
     void (*zero_nr_tallocated)(void);
-    /* Broken rules of the node cache, each said in the log. Nobody may use it meanwhile. May sleep. Optional. */
+    /* Broken rules of the node cache, each said in the log. Nobody may use it meanwhile. May sleep.
+     * Optional. */
     unsigned long (*cache_check)(void);
     /* Budget and callback of the kernel's userspace harness (mt_set_*). Optional: in mock mode only. */
     void (*set_non_kernel)(unsigned int budget);
@@ -219,18 +227,18 @@ struct maple_ops {
     void (*set_private)(void *private_data);
 
     /* --- loops for benchmarks: the indirect call is paid once per loop ------------------- */
-    /* Step i works on index first + i * stride; a range is `size` long. Each returns how many steps succeeded. */
+    /* Step i works on index first + i * stride; a range is `size` long. Returned: steps that succeeded. */
 
     size_t (*loop_load)(struct maple_ops_tree *tree, unsigned long first, unsigned long stride, size_t n);
-    size_t (*loop_store)(struct maple_ops_tree *tree, unsigned long first, unsigned long stride, unsigned long size,
-                         size_t n);
+    size_t (*loop_store)(struct maple_ops_tree *tree, unsigned long first, unsigned long stride,
+                         unsigned long size, size_t n);
     size_t (*loop_erase)(struct maple_ops_tree *tree, unsigned long first, unsigned long stride, size_t n);
     /* Preallocate and store, under one hold of lock(). */
     size_t (*loop_prealloc)(struct maple_ops_tree *tree, unsigned long first, unsigned long stride,
                             unsigned long size, size_t n);
     /* `n` ranges at the lowest gap in [min, max]. */
-    size_t (*loop_alloc)(struct maple_ops_tree *tree, unsigned long min, unsigned long max, unsigned long size,
-                         size_t n);
+    size_t (*loop_alloc)(struct maple_ops_tree *tree, unsigned long min, unsigned long max,
+                         unsigned long size, size_t n);
     /* All entries with mas_for_each() (mas_for_each_rev()), `rounds` times; entries seen. */
     size_t (*loop_each)(struct maple_ops_tree *tree, size_t rounds);
     size_t (*loop_each_rev)(struct maple_ops_tree *tree, size_t rounds);

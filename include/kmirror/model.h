@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The judge: what a maple tree must contain, kept in a std::map, and the comparison of a tree with it. C++20 only.
+ * The judge: what a maple tree must contain, kept in a std::map, and the comparison of a tree with it. C++20
+ * only.
  *
  *   kmirror::model::RangeMap expected;
  *   ops->store_range(tree, 10, 19, a, MAPLE_OPS_KERNEL);
@@ -8,10 +9,11 @@
  *   EXPECT_EQ(expected.differences(ops, tree), "");
  *
  * Owns     copies of ranges; entries are only compared, never followed.
- * Bounds   every operation is O(log n) but for gaps, which look at every range of their window, and differences(),
- *          which reads the whole tree.
+ * Bounds   every operation is O(log n) but for gaps, which look at every range of their window, and
+ *          differences(), which reads the whole tree.
  * Locking  none of its own: one thread, or the user's lock. differences() takes the tree's lock().
- * Fails    as the tree does: -EEXIST where insert() meets something, an empty optional where nothing is found.
+ * Fails    as the tree does: -EEXIST where insert() meets something, an empty optional where nothing is
+ *          found.
  */
 #ifndef KMIRROR_MODEL_H
 #define KMIRROR_MODEL_H
@@ -53,7 +55,8 @@ class RangeMap {
 public:
     // ---- changing
 
-    /* Whatever lay in [first, last] is replaced; what sticks out on either side stays, as ranges of their own. */
+    /* Whatever lay in [first, last] is replaced; what sticks out on either side stays, as ranges of their
+     * own. */
     void store(unsigned long first, unsigned long last, void *entry)
     {
         cut(first, last);
@@ -197,8 +200,8 @@ public:
     }
 
     /* How its two gap searches differ in one window. The tree tracks gaps. Takes lock(). */
-    std::string gap_differences(const maple_ops *ops, maple_ops_tree *tree, unsigned long min, unsigned long max,
-                                unsigned long size) const
+    std::string gap_differences(const maple_ops *ops, maple_ops_tree *tree, unsigned long min,
+                                unsigned long max, unsigned long size) const
     {
         maple_ops_cursor up, down;
         ops->cursor_init(&up, tree, 0);
@@ -268,29 +271,33 @@ private:
         return list;
     }
 
-    static std::string compare(const char *way, const std::vector<Range> &expected, const std::vector<Range> &found)
+    static std::string compare(const char *way, const std::vector<Range> &expected,
+                               const std::vector<Range> &found)
     {
         for (std::size_t i = 0; i < expected.size(); i++) {
             if (i < found.size() && found[i] == expected[i])
                 continue;
-            return std::string(way) + ", range " + std::to_string(i) + ": expected " + to_string(expected[i]) +
-                   ", found " + (i < found.size() ? to_string(found[i]) : "nothing") + "\n";
+            return std::string(way) + ", range " + std::to_string(i) + ": expected " +
+                   to_string(expected[i]) + ", found " +
+                   (i < found.size() ? to_string(found[i]) : "nothing") + "\n";
         }
-        return found.size() == expected.size() ? "" : std::string(way) + ": the tree goes on behind ULONG_MAX\n";
+        return found.size() == expected.size() ? ""
+                                               : std::string(way) + ": the tree goes on behind ULONG_MAX\n";
     }
 
-    static std::string compare_gap(const char *which, const maple_ops *ops, std::optional<unsigned long> expected,
-                                   const maple_ops_cursor &cursor, int error, unsigned long min, unsigned long max,
-                                   unsigned long size)
+    static std::string compare_gap(const char *which, const maple_ops *ops,
+                                   std::optional<unsigned long> expected, const maple_ops_cursor &cursor,
+                                   int error, unsigned long min, unsigned long max, unsigned long size)
     {
         const Range found = cursor_range(ops, cursor, nullptr);
-        const bool same = expected ? error == 0 && found.first == *expected && found.last == *expected + (size - 1)
-                                   : error == -EBUSY;
+        const bool same = expected
+                              ? error == 0 && found.first == *expected && found.last == *expected + (size - 1)
+                              : error == -EBUSY;
         if (same)
             return "";
         return std::string(which) + " gap of " + std::to_string(size) + " in [" + std::to_string(min) + ", " +
-               std::to_string(max) + "]: expected " + (expected ? std::to_string(*expected) : "-EBUSY") + ", found " +
-               (error ? "error " + std::to_string(error) : to_string(found)) + "\n";
+               std::to_string(max) + "]: expected " + (expected ? std::to_string(*expected) : "-EBUSY") +
+               ", found " + (error ? "error " + std::to_string(error) : to_string(found)) + "\n";
     }
 
     Map ranges_;

@@ -86,7 +86,7 @@ static __always_inline bool km_local_trylock_alone(struct local_lock __percpu *l
     return false;
 }
 
-/* Ends a section that km_local_trylock_alone() began: it is `owner` that is held, whatever the bias is by now. */
+/* Ends a section that km_local_trylock_alone() began: `owner` is held, whatever the bias is by now. */
 static __always_inline void km_local_unlock_alone(struct local_lock __percpu *lock)
 {
     struct local_lock *mine = SHIFT_PERCPU_PTR(lock, kmirror_task.percpu_offset);
@@ -150,7 +150,7 @@ static __always_inline void local_unlock(struct local_lock __percpu *lock)
     struct task_struct *task = &kmirror_task;
     struct local_lock *mine = SHIFT_PERCPU_PTR(lock, task->percpu_offset);
 
-    /* (B4) The section is complete before the lock is free. Pairs with (B5), the takers' acquire. */
+    /* (B4) The section is complete before the lock is free. Pairs with (B5), local_lock.cpp. */
     if (likely((READ_ONCE(task->bias) & KMIRROR_BIAS_OWNER) && READ_ONCE(mine->owner)))
         __atomic_store_n(&mine->owner, 0, __ATOMIC_RELEASE);
     else

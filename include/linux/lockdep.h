@@ -75,7 +75,7 @@ static inline void km_lock_assert_held(const struct local_lock *lock, const char
              default: kmirror_lock_held)(lock)
 #define lockdep_assert_held(lock)                                                  \
     do {                                                                           \
-        if (unlikely(READ_ONCE(kmirror_lock_watch)))                                          \
+        if (unlikely(READ_ONCE(kmirror_lock_watch)))                               \
             _Generic((lock), struct local_lock *: kmirror_local_lock_assert_held,  \
                      const struct local_lock *: kmirror_local_lock_assert_held,    \
                      default: kmirror_lock_assert_held)((lock), #lock);            \
@@ -84,10 +84,13 @@ static inline void km_lock_assert_held(const struct local_lock *lock, const char
 #define lockdep_assert_held_write(lock) lockdep_assert_held(lock)
 #define lockdep_assert_held_read(lock) lockdep_assert_held(lock)
 #define lockdep_assert_not_held(lock) kmirror_lock_assert_not_held((lock), #lock)
-/* Warns when @condition is false while checks are on; a user includes <linux/bug.h>. Nothing in a release build. */
+/*
+ * lockdep_assert() - Warn when @condition is false while checks are on. The user
+ * includes <linux/bug.h>. Nothing in a release build.
+ */
 #define lockdep_assert(condition)                                       \
     do {                                                                \
-        if (!KMIRROR_RELEASE && unlikely(READ_ONCE(kmirror_lock_watch)))           \
+        if (!KMIRROR_RELEASE && unlikely(READ_ONCE(kmirror_lock_watch))) \
             (void)WARN_ON(!(condition));                                \
     } while (0)
 #define lockdep_assert_irqs_disabled() ((void)0)

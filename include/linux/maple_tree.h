@@ -477,6 +477,7 @@ void *mas_find_range_rev(struct ma_state *mas, unsigned long min);
  * mas_empty_area() - The lowest gap of @size in [min, max]; index and last become the answer.
  * mas_empty_area_rev() - The highest one.
  *
+ * Context: The tree's lock: a gap search does not notice that a writer has replaced the nodes it stands on.
  * Return: 0; -EBUSY when there is none; -EINVAL when the window is smaller than @size or @size is 0.
  */
 int mas_empty_area(struct ma_state *mas, unsigned long min, unsigned long max, unsigned long size);

@@ -93,7 +93,7 @@ void kvfree_call_rcu(struct rcu_head *head, void *ptr);
 /* For lock_is_held(): the lock a callback thread holds while it runs callbacks. */
 extern struct lockdep_map rcu_callback_map;
 
-/* Set by kmirror_rcu_check(1) or KMIRROR_LOCKDEP=1: the _check and _protected forms below then test their condition. */
+/* Set by kmirror_rcu_check(1) or KMIRROR_LOCKDEP=1: _check and _protected forms then test their condition. */
 extern bool kmirror_rcu_checking;
 void kmirror_rcu_check(bool on);
 __attribute__((cold)) void kmirror_rcu_suspicious(const char *file, int line, const char *what);

@@ -5,7 +5,7 @@
 //   should_failslab, should_fail_alloc_page     one branch on kmirror_fault_armed (<linux/fault-inject.h>)
 //     the cache's budget, in mock mode          lib/fault/harness.cpp
 //     this thread's nth failure                 counts every request that comes this far
-//     libfiu's point of that name               only while one is enabled or watched: fiu_fail() takes a process-wide
+//     libfiu's point of that name               only while one is enabled or watched: fiu_fail() takes a lock
 //                                               lock, 57 to 313 ns even when nothing is on
 //
 // Owns     the points, their counts, and each thread's countdown.
@@ -141,7 +141,8 @@ using namespace kmirror::fault;
 
 extern "C" bool kmirror_should_failslab(struct kmem_cache *s, gfp_t gfpflags)
 {
-    if (s != nullptr && s == kmirror::slub::kmem_cache)   // as in the kernel: the allocator could not even begin
+    // As in the kernel: without this cache the allocator could not even begin.
+    if (s != nullptr && s == kmirror::slub::kmem_cache)
         return false;
     return harness_refuses(s, gfpflags) || point_fires(failslab, gfpflags);
 }

@@ -9,7 +9,8 @@ struct kmem_cache;
 
 namespace kmirror::fault {
 
-// Raises (+1) or lowers (-1) the number of reasons to ask at the fault points. While it is 0 they cost one branch.
+// Raises (+1) or lowers (-1) the number of reasons to ask at the fault points. While it is 0 they cost one
+// branch.
 void arm(int change);
 
 // Mock mode's answer for one object: runs an armed callback, then charges the budget. True: refuse.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/fault/harness.cpp: budgets, callbacks and counters of the kernel's radix-tree tests; see <kmirror/harness.h>.
+// lib/fault/harness.cpp: budgets, callbacks and counters of the kernel's radix-tree tests; see
+// <kmirror/harness.h>.
 //
 // Owns     the mode of the process. The figures belong to the caches.
-// Locking  none: budget, callback mark and counters are atomics, so that threads may allocate from one cache. No lock
-//          is held while a callback runs.
+// Locking  none: budget, callback mark and counters are atomics, so that threads may allocate from one cache.
+//          No lock is held while a callback runs.
 // Fails    an unknown KMIRROR_HARNESS: one line and exit 2.
 
 #include <kmirror/harness.h>

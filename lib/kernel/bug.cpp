@@ -3,8 +3,8 @@
 // lib/kernel/bug.cpp: WARN, BUG, panic and dump_stack.
 //
 // Owns     the count of warnings.
-// Locking  `report_lock`, a leaf: reports of several threads come out one after the other. It is recursive, so that a
-//          warning raised while a report is printed is printed too.
+// Locking  `report_lock`, a leaf: reports of several threads come out one after the other. It is recursive,
+//          so that a warning raised while a report is printed is printed too.
 // Fails    BUG and panic end the process with abort(), after the report is flushed.
 
 #include <linux/bug.h>

@@ -2,19 +2,23 @@
 //
 // lib/kernel/cpu.cpp: which thread is on which virtual CPU.
 //
-// A thread takes the least used CPU with its first operation and keeps it. The register below knows the threads of
-// every CPU; it alone gives and takes the right to lock with plain stores (task_struct.bias):
+// A thread takes the least used CPU with its first operation and keeps it. The register below knows the
+// threads of every CPU; it alone gives and takes the right to lock with plain stores (task_struct.bias):
 //
 //   a second thread joins   the first one's bias 3 -> 1, membarrier(), and only then may the second go on
 //   one thread is left      its bias becomes 3
-//   the CPU goes offline    every thread's bias & 1 and leased = 0, membarrier(), wait for the sections to end
+//   the CPU goes offline    every thread's bias & 1 and leased = 0, membarrier(), wait for the sections to
+//   end
 //
-// Owns     the lists of threads per CPU (task_struct.cpu_next) and the field `bias` of every registered thread.
+// Owns     the lists of threads per CPU (task_struct.cpu_next) and the field `bias` of every registered
+//          thread.
 // Bounds   NR_CPUS lists; a thread is on one list or on none.
-// Locking  `lock`, a leaf: nothing else is taken under it. Leases are rare, once per thread, so one lock serves all.
+// Locking  `lock`, a leaf: nothing else is taken under it. Leases are rare, once per thread, so one lock
+//          serves all.
 // Fails    never; a wrong request is refused with an error number.
 //
-// (C1) a thread has bias 3 only while it is the only one on its CPU's list, the CPU is online and it may stay there
+// (C1) a thread has bias 3 only while it is the only one on its CPU's list, the CPU is online and it may stay
+// there
 // (C2) the online mask changes under `lock` only
 // (C3) lines[c].count is the length of lines[c].threads
 
@@ -64,23 +68,36 @@ bool membarrier_works()
 
 // ---- the register; `lock` is held ----
 
+// An owner stays one, so that it gives back what it holds as `owner`; it just is no longer alone.
+void lose_bias(task_struct &task)
+{
+    const auto left = static_cast<unsigned char>(READ_ONCE(task.bias) & KMIRROR_BIAS_OWNER);
+    __atomic_store_n(&task.bias, left, __ATOMIC_RELAXED);
+}
+
 // Others have come to a CPU whose owner locked with plain stores. Pairs with (B3) in local_lock.h.
 void stop_owner(task_struct &owner)
 {
     if (READ_ONCE(owner.bias) != KMIRROR_BIAS_ALONE)
         return;
-    __atomic_store_n(&owner.bias, KMIRROR_BIAS_OWNER, __ATOMIC_RELAXED);
+    lose_bias(owner);
     membarrier_all();
     revocations.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool may_be_on(int cpu)
+{
+    return cpu >= 0 && cpu_possible(static_cast<unsigned>(cpu)) && cpu_online(static_cast<unsigned>(cpu));
 }
 
 // (C1) for a CPU that may have one thread left.
 void promote(int cpu)
 {
     task_struct *last = lines[cpu].threads;
-    if (!bias_possible || lines[cpu].count != 1 || !READ_ONCE(last->leased) || !cpu_online(static_cast<unsigned>(cpu)))
+    if (!bias_possible || lines[cpu].count != 1 || !READ_ONCE(last->leased) || !may_be_on(cpu))
         return;
-    // (B2) The leaver's sections come before the plain stores of the one that stays. Pairs with (B1), local_lock.h.
+    // (B2) The leaver's sections come before the plain stores of the one that stays. Pairs with (B1),
+    // local_lock.h.
     __atomic_store_n(&last->bias, KMIRROR_BIAS_ALONE, __ATOMIC_RELEASE);
 }
 
@@ -180,7 +197,7 @@ void after_fork_in_child()
     bias_possible = bias_possible && membarrier_works();
     self.on_cpu_list = 0;
     if (cpu >= 0) {
-        __atomic_store_n(&self.bias, static_cast<unsigned char>(self.bias & KMIRROR_BIAS_OWNER), __ATOMIC_RELAXED);
+        lose_bias(self);
         join(self, cpu);
     }
     lock.unlock();
@@ -215,7 +232,7 @@ void send_away(int cpu)
     cpumask_clear_cpu(cpu, &__cpu_online_mask);
     for (task_struct *task = lines[cpu].threads; task; task = task->cpu_next) {
         __atomic_store_n(&task->leased, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&task->bias, static_cast<unsigned char>(task->bias & KMIRROR_BIAS_OWNER), __ATOMIC_RELAXED);
+        lose_bias(*task);
     }
     membarrier_all();
 }
@@ -260,7 +277,7 @@ int kmirror_cpu_lease(int cpu)
     if (task.preempt_count != 0)
         return -EBUSY;
     const std::lock_guard guard(lock);
-    if (cpu != -1 && (cpu < 0 || !cpu_possible(static_cast<unsigned>(cpu)) || !cpu_online(static_cast<unsigned>(cpu))))
+    if (cpu != -1 && !may_be_on(cpu))
         return -EINVAL;
     if (cpu == -1 || cpu != task.cpu || !READ_ONCE(task.leased))
         move_to(task, cpu);

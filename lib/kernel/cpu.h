@@ -7,12 +7,12 @@
 
 namespace kmirror::kernel {
 
-// Makes sure that the calling thread is on an online CPU: takes one, or moves away from one that went offline.
-// Outside of sections only.
+// Makes sure that the calling thread is on an online CPU: takes one, or moves away from one that went
+// offline. Outside of sections only.
 void cpu_settle();
 
-// Takes the CPU out of the online mask: no new thread comes, and those on it move with their next operation. Returns
-// when none of them is in a section. The caller has the hotplug lock and is in no section.
+// Takes the CPU out of the online mask: no new thread comes, and those on it move with their next operation.
+// Returns when none of them is in a section. The caller has the hotplug lock and is in no section.
 void cpu_evict(int cpu);
 
 // Puts the CPU into the online mask: threads may come, and see what was done while it was dead.

@@ -2,12 +2,14 @@
 //
 // lib/kernel/cpu_hotplug.cpp: CPUs going on- and offline, and who is told.
 //
-// Down:  teardowns of the states above CPUHP_BRINGUP_CPU, on the CPU, from the highest; then the CPU leaves the online
-//        mask and its threads leave their sections; then the teardowns below, on a CPU that is dead.
+// Down:  teardowns of the states above CPUHP_BRINGUP_CPU, on the CPU, from the highest; then the CPU leaves
+//        the online mask and its threads leave their sections; then the teardowns below, on a CPU that is
+//        dead.
 // Up:    the same backwards with the start-up callbacks. An error undoes what was done, in reverse.
 //
 // Owns     the table of callbacks.
-// Locking  `hotplug` is written for a change and read by who wants none; `table` orders registrations, outside it.
+// Locking  `hotplug` is written for a change and read by who wants none; `table` orders registrations,
+//          outside it.
 // Fails    with the callback's error, and then the CPU is as it was.
 
 #include "lib/kernel/cpu.h"
@@ -101,7 +103,8 @@ int take_down(unsigned int cpu)
     }
     cpu_evict(static_cast<int>(cpu));
     const Walk dead = stop_states(cpu, CPUHP_BRINGUP_CPU, kFirst);
-    WARN(dead.error != 0, "CPU %u: teardown %s of a dead CPU says %d\n", cpu, steps[dead.stopped_at].name, dead.error);
+    WARN(dead.error != 0, "CPU %u: teardown %s of a dead CPU says %d\n", cpu, steps[dead.stopped_at].name,
+         dead.error);
     return 0;
 }
 
@@ -223,7 +226,8 @@ int cpu_up(unsigned int cpu)
     return error;
 }
 
-int cpuhp_setup_state(enum cpuhp_state state, const char *name, cpuhp_callback_t startup, cpuhp_callback_t teardown)
+int cpuhp_setup_state(enum cpuhp_state state, const char *name, cpuhp_callback_t startup,
+                      cpuhp_callback_t teardown)
 {
     return register_state(state, {name, startup, teardown, true}, true);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/cpu_task.cpp: the calling thread's task, and the small operations that are calls for instrumented code:
-// barriers, a waiting loop's hint, offering the processor, waiting for a time.
+// lib/kernel/cpu_task.cpp: the calling thread's task, and the small operations that are calls for
+// instrumented code: barriers, a waiting loop's hint, offering the processor, waiting for a time.
 //
 // Owns     kmirror_task. Locking: none. Fails: never.
 
@@ -31,7 +31,8 @@ unsigned long long now_ns()
 {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<unsigned long long>(now.tv_sec) * 1000000000ULL + static_cast<unsigned long long>(now.tv_nsec);
+    const auto seconds = static_cast<unsigned long long>(now.tv_sec);
+    return seconds * 1000000000ULL + static_cast<unsigned long long>(now.tv_nsec);
 }
 
 void spin_ns(unsigned long long ns)

@@ -2,8 +2,8 @@
 //
 // lib/kernel/futex.h: sleeping on a word and waking who sleeps on it. Private to this process.
 //
-// The kernel compares the word once more before sleeping. A wait may return early for no reason, so callers look at
-// the word again.
+// The kernel compares the word once more before sleeping. A wait may return early for no reason, so callers
+// look at the word again.
 #pragma once
 
 #include <linux/types.h>
@@ -23,7 +23,10 @@ static_assert(sizeof(std::atomic<u32>) == sizeof(u32) && std::atomic<u32>::is_al
 // Sleeps while word == expected, `nanoseconds` at most (0: without limit).
 inline void futex_wait(const std::atomic<u32> &word, u32 expected, u64 nanoseconds = 0)
 {
-    const timespec limit = {static_cast<time_t>(nanoseconds / 1000000000), static_cast<long>(nanoseconds % 1000000000)};
+    constexpr u64 kSecond = 1000000000;
+    timespec limit;
+    limit.tv_sec = static_cast<time_t>(nanoseconds / kSecond);
+    limit.tv_nsec = static_cast<long>(nanoseconds % kSecond);
     syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nanoseconds == 0 ? nullptr : &limit, nullptr, 0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/kasan.cpp: kasan_poison() and its kin on the address sanitizer's shadow. Owns nothing, takes no lock,
-// cannot fail. Without the sanitizer this file is empty.
+// lib/kernel/kasan.cpp: kasan_poison() and its kin on the address sanitizer's shadow. Owns nothing, takes no
+// lock, cannot fail. Without the sanitizer this file is empty.
 
 #include <linux/kasan.h>
 

@@ -13,8 +13,9 @@
 
 namespace {
 
-// (B5) The previous holder's section is complete before ours. Pairs with (B4) in local_lock.h. The owner bit is looked
-// at after `shared` is ours: once it is clear it stays so, because an owner that is not alone comes through here.
+// (B5) The previous holder's section is complete before ours. Pairs with (B4) in local_lock.h. The owner bit
+// is looked at after `shared` is ours: once it is clear it stays so, because an owner that is not alone comes
+// through here.
 bool take_shared(local_trylock_t &mine)
 {
     u32 free = 0;

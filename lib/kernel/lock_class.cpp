@@ -4,7 +4,8 @@
 //
 // Owns     the table of names. A name is copied: it may come from a library that is unloaded.
 // Bounds   kMaxClasses, number 0 being "unclassified"; what comes later is unclassified too, said once.
-// Locking  `lock`, a leaf, for entering; `count` is published with release, so that names are read without it.
+// Locking  `lock`, a leaf, for entering; `count` is published with release, so that names are read without
+//          it.
 // Fails    never.
 
 #include "lib/kernel/lock_watch.h"

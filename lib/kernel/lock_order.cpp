@@ -2,8 +2,8 @@
 //
 // lib/kernel/lock_order.cpp: which class is taken inside which.
 //
-// Every pair (outer, inner) seen once is an edge; an edge that would close a circle is reported instead of entered.
-// Known pairs cost one load, so a running program soon pays nothing but that.
+// Every pair (outer, inner) seen once is an edge; an edge that would close a circle is reported instead of
+// entered. Known pairs cost one load, so a running program soon pays nothing but that.
 //
 // Owns     the edges, and the pairs reported already: each is reported once.
 // Bounds   kMaxClasses squared bits, twice. Class 0 takes no part.
@@ -74,10 +74,10 @@ bool find_path(u16 from, u16 to, bool (&seen)[kMaxClasses], Path &path)
 
 void describe(const Path &path, char *text, std::size_t room)
 {
-    int used = 0;
-    for (unsigned int index = 0; index < path.length && used >= 0 && static_cast<std::size_t>(used) < room; ++index)
-        used += std::snprintf(text + used, room - static_cast<std::size_t>(used), "%s%s", index ? " -> " : "",
-                              class_name(path.step[index]));
+    std::size_t used = 0;
+    for (unsigned int index = 0; index < path.length && used < room; ++index)
+        used += static_cast<std::size_t>(std::snprintf(text + used, room - used, "%s%s", index ? " -> " : "",
+                                                       class_name(path.step[index])));
 }
 
 // Enters the order unless it closes a circle; then `circle` says which.
@@ -108,7 +108,7 @@ void order_taken(u16 outer, u16 inner, int subclass)
     if (outer == inner) {
         if (subclass == 0 && reported.add(outer, inner)) {
             count_violation();
-            WARN(true, "two locks of class %s are taken without saying in which order (use the _nested form)\n",
+            WARN(true, "two locks of class %s are taken in no stated order; use the _nested form\n",
                  class_name(inner));
         }
         return;
@@ -117,8 +117,8 @@ void order_taken(u16 outer, u16 inner, int subclass)
     if (enter(outer, inner, circle, sizeof(circle)) || !reported.add(outer, inner))
         return;
     count_violation();
-    WARN(true, "possible deadlock: %s is taken while %s is held, but the order known is %s\n", class_name(inner),
-         class_name(outer), circle);
+    WARN(true, "possible deadlock: %s is taken while %s is held, but the order known is %s\n",
+         class_name(inner), class_name(outer), circle);
 }
 
 }  // namespace kmirror::kernel

@@ -46,7 +46,8 @@ inline constexpr unsigned int kMaxClasses = 256;
 const char *class_name(u16 class_id);
 unsigned int class_count();
 
-// lock_order.cpp: class `inner` is about to be taken with `outer` held. Reports what contradicts earlier orders.
+// lock_order.cpp: class `inner` is about to be taken with `outer` held. Reports what contradicts earlier
+// orders.
 void order_taken(u16 outer, u16 inner, int subclass);
 void count_violation();
 

@@ -2,9 +2,11 @@
 //
 // lib/kernel/lockdep.cpp: the locks each thread holds, and the one flag that turns watching on.
 //
-// Owns     kmirror_lock_watch and one list of held locks per thread, made with the thread's first watched lock.
+// Owns     kmirror_lock_watch and one list of held locks per thread, made with the thread's first watched
+//          lock.
 // Bounds   kDepth locks at a time; what is taken beyond is not recorded, said once.
-// Locking  a list is its thread's alone. The flag is read relaxed: a thread that is late counts a little later.
+// Locking  a list is its thread's alone. The flag is read relaxed: a thread that is late counts a little
+//          later.
 // Fails    never. Taking a lock twice is a panic when checks are on: going on would hang.
 //
 // (H1) entries of a list from before the last switch-on are void: unlocks were not seen meanwhile

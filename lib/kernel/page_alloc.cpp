@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/page_alloc.cpp: the page allocator's public face: which node, which reserve, what state a page leaves in.
+// lib/kernel/page_alloc.cpp: the page allocator's public face: which node, which reserve, what state a page
+// leaves in.
 //
-// A request tries the nodes nearest first. A node serves it only if that leaves its reserve whole: all of it for an
-// ordinary request, half for __GFP_HIGH, nothing for the callers gfp_pfmemalloc_allowed() lets in. When no node can,
-// the per-CPU lists are emptied, then, for a caller that may sleep, RCU callbacks are given a moment to free memory.
+// A request tries the nodes nearest first. A node serves it only if that leaves its reserve whole: all of it
+// for an ordinary request, half for __GFP_HIGH, nothing for the callers gfp_pfmemalloc_allowed() lets in.
+// When no node can, the per-CPU lists are emptied, then, for a caller that may sleep, RCU callbacks are given
+// a moment to free memory.
 //
 // Owns     page->flags, compound_head and _refcount while a block changes hands; PG_live says that it is out.
 // Locking  none of its own; see page_alloc.h. Start-up runs once under `init_once`.
-// Fails    null, reported unless __GFP_NOWARN. Freeing what is not live, or with another order, is reported and has
-//          no other effect.
+// Fails    null, reported unless __GFP_NOWARN. Freeing what is not live, or with another order, is reported
+//          and has no other effect.
 
 #include <linux/fault-inject.h>
 #include <linux/kasan.h>
@@ -68,10 +70,16 @@ std::span<const int> nodes_for(int nid, gfp_t gfp)
     return all.empty() || all[0] != nid ? all.first(0) : all.first(1);
 }
 
+unsigned long pages_kept(const Zone &zone, Reserve reserve)
+{
+    if (reserve == Reserve::None)
+        return 0;
+    return reserve == Reserve::Half ? zone.reserve / 2 : zone.reserve;
+}
+
 struct page *take_block(Zone &zone, unsigned int order, Reserve reserve)
 {
-    const unsigned long kept = reserve == Reserve::Keep ? zone.reserve : reserve == Reserve::Half ? zone.reserve / 2 : 0;
-    if (zone_free(zone) < kept + (1UL << order))
+    if (zone_free(zone) < pages_kept(zone, reserve) + (1UL << order))
         return nullptr;
     if (order < kPercpuOrders)
         return percpu_pages_take(zone, order);

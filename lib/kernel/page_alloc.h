@@ -27,7 +27,8 @@ struct FreeArea {
     unsigned long blocks;
 };
 
-// The memory of one node: pages [first_pfn, end_pfn), of which [fresh_pfn, end_pfn) were never cut into blocks.
+// The memory of one node: pages [first_pfn, end_pfn), of which [fresh_pfn, end_pfn) were never cut into
+// blocks.
 //
 // (Z1) free == sum over orders of (area[order].blocks << order) + end_pfn - fresh_pfn
 // (Z2) PageBuddy(page)  <=>  page is the first of a block on area[its order]
@@ -117,7 +118,8 @@ inline constexpr unsigned kPercpuOrders = PAGE_ALLOC_COSTLY_ORDER + 1;
 
 void percpu_pages_init();
 
-// One block of an order below kPercpuOrders from the caller's CPU, refilled from the zone; null if both are empty.
+// One block of an order below kPercpuOrders from the caller's CPU, refilled from the zone; null if both are
+// empty.
 struct page *percpu_pages_take(Zone &zone, unsigned int order);
 void percpu_pages_give(Zone &zone, struct page *page, unsigned int order);
 

@@ -2,15 +2,16 @@
 //
 // lib/kernel/page_alloc_arena.cpp: where pages come from.
 //
-// One stretch of address space holds the memory of all nodes, one behind the other, each starting at a multiple of
-// the largest block. A second one holds a struct page for each page, in the same order. Both are only reserved at
-// first: a node takes the next largest block into use when its free lists are empty, which makes it accessible,
-// poisons it for the address sanitizer and fills in its struct pages.
+// One stretch of address space holds the memory of all nodes, one behind the other, each starting at a
+// multiple of the largest block. A second one holds a struct page for each page, in the same order. Both are
+// only reserved at first: a node takes the next largest block into use when its free lists are empty, which
+// makes it accessible, poisons it for the address sanitizer and fills in its struct pages.
 //
 // Owns     the arena and mem_map, until the process ends.
 // Bounds   kArenaBytesMax in all; a node has no memory or at least kNodeBytesMin.
 // Locking  arena_init() runs once, before anyone else; arena_extend() under the zone's lock.
-// Fails    an impossible KMIRROR_MEM: one line and exit 2. Memory the host refuses later is memory the node has not.
+// Fails    an impossible KMIRROR_MEM: one line and exit 2. Memory the host refuses later is memory the node
+//          has not.
 
 #include <linux/kasan.h>
 #include <linux/log2.h>
@@ -130,7 +131,7 @@ void *reserve(unsigned long bytes, int protection)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *const start = mmap(nullptr, bytes, protection, flags, -1, 0);
     if (start == MAP_FAILED)
-        panic("cannot reserve %lu bytes of address space for the page arena; KMIRROR_MEM makes it smaller", bytes);
+        panic("cannot reserve %lu bytes of address space for pages; KMIRROR_MEM makes it less", bytes);
     return start;
 }
 
@@ -214,6 +215,8 @@ void arena_init()
 
 bool arena_extend(Zone &zone, void (*add)(Zone &zone, struct page *page, unsigned int order))
 {
+    lockdep_assert_held(&zone.lock);
+    VM_BUG_ON(zone.fresh_pfn > zone.end_pfn);
     unsigned long pages = std::min(zone.end_pfn - zone.fresh_pfn, kBlockPages);
     if (pages == 0)
         return false;
@@ -224,6 +227,7 @@ bool arena_extend(Zone &zone, void (*add)(Zone &zone, struct page *page, unsigne
     }
     kasan_poison(start, pages * PAGE_SIZE, KASAN_PAGE_FREE);
     describe_pages(zone, zone.fresh_pfn, pages);
+    VM_BUG_ON(zone.fresh_pfn % kBlockPages != 0);
     // fresh_pfn is a multiple of the largest block, so pieces cut off from the largest on are aligned.
     while (pages != 0) {
         const auto order = static_cast<unsigned int>(ilog2(pages));

@@ -2,14 +2,14 @@
 //
 // lib/kernel/page_alloc_buddy.cpp: a zone's free blocks, split on the way out and merged on the way back.
 //
-// A block of order n has one buddy, the block of order n that makes the enclosing block of order n + 1 complete: its
-// page number differs in bit n only. A block that comes back takes its buddy off the free list as long as that is
-// free as a whole, and goes on the list of what it has grown to.
+// A block of order n has one buddy, the block of order n that makes the enclosing block of order n + 1
+// complete: its page number differs in bit n only. A block that comes back takes its buddy off the free list
+// as long as that is free as a whole, and goes on the list of what it has grown to.
 //
 // Owns     zone.area[] and zone.free.
 // Bounds   orders 0 to MAX_PAGE_ORDER.
-// Locking  everything here runs under zone->lock. The buddy of a block may be live, and its owner may write its
-//          flags and type meanwhile; whether it is PageBuddy changes under the lock only.
+// Locking  everything here runs under zone->lock. The buddy of a block may be live, and its owner may write
+//          its flags and type meanwhile; whether it is PageBuddy changes under the lock only.
 // Fails    buddy_take() returns null when no block is large enough and no memory is untouched.
 
 #include "lib/kernel/page_alloc.h"
@@ -87,18 +87,24 @@ void buddy_init(Zone &zone)
 
 struct page *buddy_take(Zone &zone, unsigned int order)
 {
+    lockdep_assert_held(&zone.lock);
     struct page *page = take_listed(zone, order);
     while (page == nullptr && arena_extend(zone, add_block))
         page = take_listed(zone, order);
-    if (page != nullptr)
-        add_free(zone, -(1L << order));
+    if (page == nullptr)
+        return nullptr;
+    VM_BUG_ON(page_to_pfn(page) & ((1UL << order) - 1));
+    add_free(zone, -(1L << order));
     return page;
 }
 
 void buddy_give(Zone &zone, struct page *page, unsigned int order)
 {
-    add_free(zone, 1L << order);
+    lockdep_assert_held(&zone.lock);
     unsigned long pfn = page_to_pfn(page);
+    VM_BUG_ON(pfn < zone.first_pfn || pfn + (1UL << order) > zone.fresh_pfn);
+    VM_BUG_ON(PageBuddy(page) || (pfn & ((1UL << order) - 1)));
+    add_free(zone, 1L << order);
     while (order < MAX_PAGE_ORDER) {
         struct page *const buddy = free_buddy(zone, pfn, order);
         if (buddy == nullptr)
@@ -108,6 +114,7 @@ void buddy_give(Zone &zone, struct page *page, unsigned int order)
         ++order;
     }
     add_block(zone, pfn_to_page(pfn), order);   // (Z3)
+    VM_BUG_ON(zone.free > zone.managed);
 }
 
 }  // namespace kmirror::kernel

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/page_alloc_info.cpp: counting pages. Owns nothing; takes zone->lock for a consistent picture of one zone.
+// lib/kernel/page_alloc_info.cpp: counting pages. Owns nothing; takes zone->lock for a consistent picture of
+// one zone.
 
 #include <linux/errno.h>
 #include <linux/mm.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/page_alloc_percpu.cpp: a few small blocks at hand for each CPU, so that zone->lock is paid once a batch.
+// lib/kernel/page_alloc_percpu.cpp: a few small blocks at hand for each CPU, so that zone->lock is paid once
+// a batch.
 //
-// Each CPU has a list for each zone and each order up to PAGE_ALLOC_COSTLY_ORDER. An empty one is refilled with a
-// batch; when the CPU holds more than zone.percpu_max pages of a zone, a batch of the oldest goes back. Pages in
-// lists count neither as free nor as handed out.
+// Each CPU has a list for each zone and each order up to PAGE_ALLOC_COSTLY_ORDER. An empty one is refilled
+// with a batch; when the CPU holds more than zone.percpu_max pages of a zone, a batch of the oldest goes
+// back. Pages in lists count neither as free nor as handed out.
 //
 // Owns     the lists; mapped at start-up for the possible CPUs and the nodes with memory.
 // Locking  pcp->lock, taken before zone->lock. Mostly uncontended; another CPU takes it to drain the lists.
@@ -65,7 +66,8 @@ void refill(Zone &zone, PercpuPages &pcp, unsigned int order)
     }
 }
 
-// Gives the oldest blocks back until `pages` pages have left. Context: both locks held.
+// Gives blocks back, of the smallest order first and the oldest of each order first, until `pages` pages have
+// left. Context: both locks held.
 void give_oldest(Zone &zone, PercpuPages &pcp, unsigned int pages)
 {
     unsigned int given = 0;
@@ -73,6 +75,7 @@ void give_oldest(Zone &zone, PercpuPages &pcp, unsigned int pages)
         while (given < pages && !list_empty(&pcp.lists[order])) {
             struct page *const page = page_of(pcp.lists[order].prev);
             list_del(&page->lru);
+            VM_BUG_ON(pcp.count < 1U << order);
             add_count(pcp, -(1 << order));
             given += 1U << order;
             buddy_give(zone, page, order);
@@ -126,6 +129,7 @@ struct page *percpu_pages_take(Zone &zone, unsigned int order)
         return nullptr;
     struct page *const page = page_of(pcp.lists[order].next);
     list_del(&page->lru);
+    VM_BUG_ON(page_to_nid(page) != zone.nid || pcp.count < 1U << order);
     add_count(pcp, -(1 << order));
     return page;
 }
@@ -134,7 +138,8 @@ void percpu_pages_give(Zone &zone, struct page *page, unsigned int order)
 {
     PercpuPages &pcp = lists_of(zone, static_cast<unsigned int>(raw_smp_processor_id()));
     const RawGuard guard(pcp.lock);
-    // Newest first, while they are warm; oldest first under the address sanitizer, to keep them poisoned for longer.
+    // Newest first, while they are warm; oldest first under the address sanitizer, to keep them poisoned for
+    // longer.
     if constexpr (KMIRROR_ASAN)
         list_add_tail(&page->lru, &pcp.lists[order]);
     else

@@ -9,8 +9,8 @@
 // All units are laid out alike, so one map of offsets serves all of them.
 //
 // Owns     the reservation and the map: free extents by offset, live areas by offset.
-// Bounds   PERCPU_UNIT_SIZE bytes per CPU; alignment up to a page. Under the address sanitizer each area is followed
-//          by a poisoned gap, and freed areas are poisoned in every unit.
+// Bounds   PERCPU_UNIT_SIZE bytes per CPU; alignment up to a page. Under the address sanitizer each area is
+//          followed by a poisoned gap, and freed areas are poisoned in every unit.
 // Locking  `lock`, a leaf. Areas come and go with caches, so it is taken rarely.
 // Fails    __alloc_percpu() with NULL when no extent is large enough. A free of anything else is a BUG.
 //
@@ -21,6 +21,7 @@
 
 #include <linux/align.h>
 #include <linux/bug.h>
+#include <linux/log2.h>
 #include <linux/percpu.h>
 
 #include <algorithm>
@@ -168,7 +169,7 @@ void Unit::give(void *pointer)
 
 bool possible(std::size_t size, std::size_t align)
 {
-    return size != 0 && size <= PERCPU_UNIT_SIZE && align != 0 && align <= kMaxAlign && (align & (align - 1)) == 0;
+    return size != 0 && size <= PERCPU_UNIT_SIZE && is_power_of_2(align) && align <= kMaxAlign;
 }
 
 }  // namespace
@@ -180,7 +181,7 @@ extern "C" {
 
 void *__alloc_percpu(size_t size, size_t align)
 {
-    if (WARN(!possible(size, align), "per-CPU data of %zu bytes aligned to %zu is not possible\n", size, align))
+    if (WARN(!possible(size, align), "no per-CPU data has %zu bytes aligned to %zu\n", size, align))
         return nullptr;
     const std::lock_guard guard(lock);
     return unit().take(size, std::max(align, kGranule));

@@ -2,24 +2,25 @@
 //
 // lib/kernel/rcu.cpp: read sections and grace periods, on liburcu's memb flavour.
 //
-// A read section is one store to a word of the thread's own, which liburcu's synchronize looks at after having
-// forced a barrier on every thread (membarrier). The nesting count is ours, in task_struct: it answers
+// A read section is one store to a word of the thread's own, which liburcu's synchronize looks at after
+// having forced a barrier on every thread (membarrier). The nesting count is ours, in task_struct: it answers
 // rcu_read_lock_held() and keeps nested sections out of liburcu.
 //
-// Owns     each thread's registration: made by its first read section, ended by a pthread key's destructor. The key,
-//          not a C++ thread_local, because destructors that run later may open a read section again; a key that is
-//          set again is destroyed again.
+// Owns     each thread's registration: made by its first read section, ended by a pthread key's destructor.
+//          The key, not a C++ thread_local, because destructors that run later may open a read section again;
+//          a key that is set again is destroyed again.
 // Bounds   nesting up to UINT_MAX.
 // Locking  none here; liburcu's registry lock inside register and synchronize.
 // Fails    misuse warns: unlock without lock, waiting for oneself, leaving a thread inside a section.
 //
 // Order, for the thread sanitizer, which sees neither end of liburcu's protocol:
 //   (R1) end of a section: release into `sections_ended`. Pairs with (R2).
-//   (R2) end of a grace period: acquire from it. Without the pair every reuse of an object that a reader has read
-//        would be reported as a race. Taken at once when the grace period ends, so that a section which begins and
-//        ends before the callback runs, and should not have seen the object, is still reported.
+//   (R2) end of a grace period: acquire from it. Without the pair every reuse of an object that a reader has
+//        read would be reported as a race. Taken at once when the grace period ends, so that a section which
+//        begins and ends before the callback runs, and should not have seen the object, is still reported.
 
-// liburcu has a struct rcu_head of its own, and declares its TLS variable in a way that costs C++ a call at each use.
+// liburcu has a struct rcu_head of its own, and declares its TLS variable in a way that costs C++ a call at
+// each use.
 #define rcu_head urcu_rcu_head
 #define thread_local __attribute__((tls_model("initial-exec"))) __thread
 #define _LGPL_SOURCE

@@ -14,8 +14,8 @@ void wait_for_readers();
 // True in a thread that runs callbacks.
 bool in_rcu_callback();
 
-// Lets all queued callbacks run soon and waits for them, but not longer than `milliseconds`. For a caller that is out
-// of memory: in a read section or in a callback it returns at once.
+// Lets all queued callbacks run soon and waits for them, but not longer than `milliseconds`. For a caller
+// that is out of memory: in a read section or in a callback it returns at once.
 void flush_callbacks(unsigned milliseconds);
 
 }  // namespace kmirror::kernel

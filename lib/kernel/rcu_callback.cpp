@@ -5,13 +5,13 @@
 //   call_rcu          push on the lane of the caller's node      lock-free
 //     lane thread     take all, wait for readers, run, rest      no lock held while a callback runs
 //
-// A lane is a queue and a thread. The thread sleeps on a futex while its queue is empty. After a batch it rests for
-// kRestNs, so that a busy writer's callbacks share one grace period and need no wake-up each; whoever waits for
-// callbacks (rcu_barrier, call_rcu_hurry, a caller out of memory) ends the rest. The thread gives its CPU back after
-// each batch: it must not share one with a worker for longer than it works.
+// A lane is a queue and a thread. The thread sleeps on a futex while its queue is empty. After a batch it
+// rests for kRestNs, so that a busy writer's callbacks share one grace period and need no wake-up each;
+// whoever waits for callbacks (rcu_barrier, call_rcu_hurry, a caller out of memory) ends the rest. The thread
+// gives its CPU back after each batch: it must not share one with a worker for longer than it works.
 //
-// Owns     the lanes: one for each node, kMaxLanes at most, their threads started by their first callback and ended
-//          at exit, after what is queued then has run.
+// Owns     the lanes: one for each node, kMaxLanes at most, their threads started by their first callback and
+//          ended at exit, after what is queued then has run.
 // Bounds   the queue is as long as memory: a callback's room belongs to the object it frees.
 // Locking  `start_lock`, a leaf, for starting and stopping threads. Queues are lock-free.
 // Fails    without a thread to run callbacks the process cannot go on: BUG.
@@ -21,12 +21,13 @@
 //   (C2) state == kAsleep  =>  who makes `queued` non-empty wakes the thread
 //
 // Order
-//   (Q1) push, seq_cst, before the pusher reads `state`. Pairs with (Q2). Without the order both sides could miss
-//        the other: the thread sleeps and nobody wakes it.
+//   (Q1) push, seq_cst, before the pusher reads `state`. Pairs with (Q2). Without the order both sides could
+//        miss the other: the thread sleeps and nobody wakes it.
 //   (Q2) `state` stored, seq_cst, before the thread reads `queued` for the last time before sleeping.
 //   (Q3) the pusher's stores before the push are seen by the callback: the push releases, taking acquires.
-//   (Q4) busy = 1 before the queue is taken, busy = 0 after the last callback, both seq_cst. Pairs with lane_idle(),
-//        which reads `queued` first: it cannot miss a batch between queue and busy, and what callbacks wrote is seen.
+//   (Q4) busy = 1 before the queue is taken, busy = 0 after the last callback, both seq_cst. Pairs with
+//        lane_idle(), which reads `queued` first: it cannot miss a batch between queue and busy, and what
+//        callbacks wrote is seen.
 
 #include <linux/bug.h>
 #include <linux/nodemask.h>
@@ -69,8 +70,8 @@ std::mutex start_lock;
 std::atomic<bool> stopping;
 __thread bool runs_callbacks;
 
-// Readers may still look at the object that is on its way out, and a head may lie over words they read (a maple node's
-// pivots): what is written before the grace period ends is written as single words.
+// Readers may still look at the object that is on its way out, and a head may lie over words they read (a
+// maple node's pivots): what is written before the grace period ends is written as single words.
 template <class Word>
 void head_write(Word &word, Word value)
 {
@@ -115,13 +116,19 @@ void wake(Lane &lane, bool resting)
 void push_hurried(Lane &lane, rcu_head *head)
 {
     push(lane, head);
-    lane.hurry.store(1, std::memory_order_seq_cst);   // after the push: rest() clears it before it takes the queue
+    // After the push: do_batch() clears it before it takes the queue.
+    lane.hurry.store(1, std::memory_order_seq_cst);
     wake(lane, true);
+}
+
+bool has_queued(const Lane &lane)
+{
+    return lane.queued.load(std::memory_order_seq_cst) != nullptr;
 }
 
 bool lane_idle(const Lane &lane)   // (Q4)
 {
-    return lane.queued.load(std::memory_order_seq_cst) == nullptr && lane.busy.load(std::memory_order_seq_cst) == 0;
+    return !has_queued(lane) && lane.busy.load(std::memory_order_seq_cst) == 0;
 }
 
 void run_batch(rcu_head *head)
@@ -140,7 +147,7 @@ bool await_callbacks(Lane &lane)
         if (stopping.load(std::memory_order_relaxed))
             return false;
         lane.state.store(kAsleep, std::memory_order_seq_cst);   // (Q2)
-        if (lane.queued.load(std::memory_order_seq_cst) == nullptr && !stopping.load(std::memory_order_seq_cst))
+        if (!has_queued(lane) && !stopping.load(std::memory_order_seq_cst))
             futex_wait(lane.state, kAsleep);
         lane.state.store(kAwake, std::memory_order_seq_cst);
     }

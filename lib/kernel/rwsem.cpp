@@ -35,7 +35,8 @@ bool try_enter_as_reader(rw_semaphore &sem)
 {
     u32 count = READ_ONCE(sem.count);
     while (!(count & kWriter))
-        if (__atomic_compare_exchange_n(&sem.count, &count, count + kReader, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        if (__atomic_compare_exchange_n(&sem.count, &count, count + kReader, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
             return true;
     return false;
 }
@@ -109,7 +110,8 @@ void up_read(struct rw_semaphore *sem)
 {
     if (lock_watched())
         watch_release(site_of(*sem, true), READ_ONCE(sem->count) >= kReader);
-    // (W4) Pairs with (W3). The last reader in front of a writer wakes it; only the address is used after that.
+    // (W4) Pairs with (W3). The last reader in front of a writer wakes it; only the address is used after
+    // that.
     if (__atomic_sub_fetch(&sem->count, kReader, __ATOMIC_RELEASE) == kWriter)
         syscall(SYS_futex, &sem->count, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
@@ -137,7 +139,8 @@ int down_write_trylock(struct rw_semaphore *sem)
     if (!queued_trylock(queued(sem->gate)))
         return 0;
     u32 nobody = 0;
-    if (!__atomic_compare_exchange_n(&sem->count, &nobody, kWriter, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    if (!__atomic_compare_exchange_n(&sem->count, &nobody, kWriter, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED)) {
         queued_unlock(queued(sem->gate));
         return 0;
     }

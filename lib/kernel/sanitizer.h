@@ -2,9 +2,10 @@
 //
 // lib/kernel/sanitizer.h: what lib/kernel tells the thread sanitizer about order it cannot see.
 //
-// liburcu synchronises with inline assembly and a system call, so the sanitizer sees neither end. A word of ours
-// stands for the edge: hb_release(word) ... hb_acquire(word) says that what came before the first happens before what
-// comes after the second. Several threads may release into one word; none of them learns anything of the others.
+// liburcu synchronises with inline assembly and a system call, so the sanitizer sees neither end. A word of
+// ours stands for the edge: hb_release(word) ... hb_acquire(word) says that what came before the first
+// happens before what comes after the second. Several threads may release into one word; none of them learns
+// anything of the others.
 //
 // Empty without the thread sanitizer. Any context.
 #pragma once

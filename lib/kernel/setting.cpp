@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/setting.cpp: see setting.h. Reads the environment, owns nothing. Locking: none; like getenv() it must
-// not run beside a setenv(). Fails through kmirror_bad_setting().
+// lib/kernel/setting.cpp: see setting.h. Reads the environment, owns nothing. Locking: none; like getenv() it
+// must not run beside a setenv(). Fails through kmirror_bad_setting().
 
 #include "lib/kernel/setting.h"
 

@@ -2,8 +2,8 @@
 //
 // lib/kernel/setting.h: settings that come as KMIRROR_* environment variables.
 //
-// A setting that cannot be used ends the process before anything else is done: one line on stderr that names the
-// variable, its value and what is allowed, and exit status 2.
+// A setting that cannot be used ends the process before anything else is done: one line on stderr that names
+// the variable, its value and what is allowed, and exit status 2.
 #pragma once
 
 #include <linux/types.h>

@@ -2,8 +2,8 @@
 //
 // lib/kernel/spinlock.cpp: the queued lock, and spinlock_t and raw_spinlock_t on it.
 //
-// Waiters form a queue of records on their own stacks. The first one, the head, alone competes for the word; the
-// others watch their own record until they are made head. Everybody spins briefly and then sleeps:
+// Waiters form a queue of records on their own stacks. The first one, the head, alone competes for the word;
+// the others watch their own record until they are made head. Everybody spins briefly and then sleeps:
 //
 //   tail ----------------------------+            state of a record, and who sets it
 //            head    next    next    v            kWaiting   its owner, spinning
@@ -12,12 +12,13 @@
 //                                                 kHead      the old head, who has the lock now
 //
 // The word follows glibc's mutex protocol (0 free, 1 taken, 2 taken and somebody may sleep on it), so that
-// pthread_mutex_lock() may be used on the same object: who leaves a lock that was 2 wakes one sleeper of the word,
-// who wakes up takes it with 2 again. A sleeper that becomes head is therefore not woken but moved: it goes on
-// sleeping, on the word, until the lock is given back.
+// pthread_mutex_lock() may be used on the same object: who leaves a lock that was 2 wakes one sleeper of the
+// word, who wakes up takes it with 2 again. A sleeper that becomes head is therefore not woken but moved: it
+// goes on sleeping, on the word, until the lock is given back.
 //
-// Between giving back and the head's waking up the lock would lie idle. `steal` opens it to running threads for that
-// time: it is set while the head sleeps and cleared by the head as soon as it runs, and then the queue is strict.
+// Between giving back and the head's waking up the lock would lie idle. `steal` opens it to running threads
+// for that time: it is set while the head sleeps and cleared by the head as soon as it runs, and then the
+// queue is strict.
 //
 // Owns     nothing; a record lives while its owner is in queued_lock().
 // Locking  is what it does. Rank: none; locks of this file are the ranks of others.
@@ -36,15 +37,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct kmirror_lock_waiter {
-    kmirror_lock_waiter *next;
-    u32 state;
-};
-
 namespace kmirror::kernel {
 namespace {
-
-enum State : u32 { kWaiting, kAsleep, kHanding, kHead };
 
 constexpr u32 kFree = 0, kTaken = 1, kSlept = 2;
 
@@ -92,8 +86,8 @@ bool spin_for_word(QueuedLock lock, u32 taken)
     return READ_ONCE(lock.word) == kFree && try_word(lock.word, taken);
 }
 
-// The head's wait. Once it slept others may sleep on the word too, so it takes the lock with kSlept. It may be
-// overtaken during its first sleep only; one that was moved to the word has had that.
+// The head's wait. Once it slept others may sleep on the word too, so it takes the lock with kSlept. It may
+// be overtaken during its first sleep only; one that was moved to the word has had that.
 void take_as_head(QueuedLock lock, bool was_moved)
 {
     bool may_be_overtaken = !was_moved;
@@ -122,7 +116,8 @@ bool wait_turn(kmirror_lock_waiter &self)
         cpu_relax();
     }
     u32 expected = kWaiting;
-    if (!__atomic_compare_exchange_n(&self.state, &expected, kAsleep, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (!__atomic_compare_exchange_n(&self.state, &expected, kAsleep, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
         return false; // kHead: (Q3) holds, nobody moves a record that was not asleep
     while (__atomic_load_n(&self.state, __ATOMIC_ACQUIRE) == kAsleep)
         sleep_on(self.state, kAsleep);

@@ -5,7 +5,15 @@
 
 #include <linux/spinlock.h>
 
+// One waiting thread, on its own stack; spinlock.cpp draws the queue.
+struct kmirror_lock_waiter {
+    kmirror_lock_waiter *next;
+    u32 state;
+};
+
 namespace kmirror::kernel {
+
+enum WaiterState : u32 { kWaiting, kAsleep, kHanding, kHead };
 
 // Where a lock keeps its three words.
 struct QueuedLock {

@@ -2,8 +2,8 @@
 //
 // lib/kernel/stacktrace.cpp: from return addresses to function names and source lines.
 //
-// Names come from the symbol tables and DWARF of the running program, through elfutils' libdwfl, so static functions
-// have names too. Without debug information a frame is printed as far as the symbol table reaches.
+// Names come from the symbol tables and DWARF of the running program, through elfutils' libdwfl, so static
+// functions have names too. Without debug information a frame is printed as far as the symbol table reaches.
 //
 // Owns     one Dwfl session, opened at the first print and kept until the process ends.
 // Locking  `session_lock`, a leaf: libdwfl is not thread-safe.
@@ -68,8 +68,9 @@ Place find_place(Dwfl *dwfl, std::uintptr_t address)
 void print_place(std::FILE *out, std::uintptr_t address, const Place &place)
 {
     int status = -1;
-    char *const plain = place.function ? abi::__cxa_demangle(place.function, nullptr, nullptr, &status) : nullptr;
-    const char *const name = plain ? plain : place.function ? place.function : "?";
+    const char *const symbol = place.function ? place.function : "?";
+    char *const plain = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+    const char *const name = plain ? plain : symbol;
     std::fprintf(out, "  %#lx %s+%#lx", static_cast<unsigned long>(address), name,
                  static_cast<unsigned long>(place.offset));
     if (place.file != nullptr)

@@ -10,12 +10,13 @@ namespace kmirror::kernel {
 
 inline constexpr unsigned kStackDepth = 32;
 
-// The calling thread's return addresses, innermost first, beginning with `from`: the return address of the function
-// whose callers are of interest. All of them if it is not among them. Returns how many were stored. Any context;
-// allocates once per process.
+// The calling thread's return addresses, innermost first, beginning with `from`: the return address of the
+// function whose callers are of interest. All of them if it is not among them. Returns how many were stored.
+// Any context; allocates once per process.
 unsigned stack_save(std::span<void *> frames, const void *from);
 
-// One line a frame: address, function, source line as far as they are known. May allocate; any context that may.
+// One line a frame: address, function, source line as far as they are known. May allocate; any context that
+// may.
 void stack_print(std::FILE *out, std::span<void *const> frames);
 
 }  // namespace kmirror::kernel

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/string.cpp: the kernel's string functions libc has not, and the memory functions that instrumented
-// objects call by name. Owns nothing, takes no lock.
+// lib/kernel/string.cpp: the kernel's string functions libc has not, and the memory functions that
+// instrumented objects call by name. Owns nothing, takes no lock.
 //
 // The libc names stand in parentheses: in an instrumented build they are macros that lead back here.
 

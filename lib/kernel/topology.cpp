@@ -2,11 +2,11 @@
 //
 // lib/kernel/topology.cpp: the machine in force, and what is derived from it.
 //
-// Owns     nr_cpu_ids, nr_node_ids, the possible mask, the start value of the online mask, node states, the memory
-//          fallback lists. Built by a constructor before any other, from KMIRROR_MACHINE.
+// Owns     nr_cpu_ids, nr_node_ids, the possible mask, the start value of the online mask, node states, the
+//          memory fallback lists. Built by a constructor before any other, from KMIRROR_MACHINE.
 // Bounds   NR_CPUS CPUs, MAX_NUMNODES nodes; all tables are static.
-// Locking  written by one thread at start-up, read by all afterwards. The page allocator enters nodes without memory
-//          from its own start-up, before it hands out a page.
+// Locking  written by one thread at start-up, read by all afterwards. The page allocator enters nodes without
+//          memory from its own start-up, before it hands out a page.
 // Fails    a bad KMIRROR_MACHINE is one line and exit status 2.
 
 #include "lib/kernel/topology.h"
@@ -44,7 +44,8 @@ Fallback fallback[MAX_NUMNODES];
 cpumask node_cpus[MAX_NUMNODES];
 std::atomic<bool> pinned;
 
-// Nearest first; equally near ones start behind the node itself, so that neighbours do not all spill to node 0.
+// Nearest first; equally near ones start behind the node itself, so that neighbours do not all spill to node
+// 0.
 void build_fallback(int node)
 {
     Fallback &list = fallback[node];
@@ -54,7 +55,8 @@ void build_fallback(int node)
         if (const int other = (node + step) % nodes; node_state(other, N_MEMORY))
             list.nodes[list.count++] = other;
     const unsigned char *distance = in_force.distance[node];
-    std::stable_sort(list.nodes, list.nodes + list.count, [&](int a, int b) { return distance[a] < distance[b]; });
+    std::stable_sort(list.nodes, list.nodes + list.count,
+                     [&](int a, int b) { return distance[a] < distance[b]; });
 }
 
 void build_all_fallbacks()

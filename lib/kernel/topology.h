@@ -2,8 +2,8 @@
 //
 // lib/kernel/topology.h: the machine as lib/kernel sees it.
 //
-// One Machine is in force; topology.cpp derives nr_cpu_ids, masks and node lists from it before main(). It may be
-// replaced until somebody depends on it: the first lease, per-CPU area or page arena pins it.
+// One Machine is in force; topology.cpp derives nr_cpu_ids, masks and node lists from it before main(). It
+// may be replaced until somebody depends on it: the first lease, per-CPU area or page arena pins it.
 #pragma once
 
 #include <kmirror/topology.h>
@@ -16,7 +16,8 @@ inline constexpr int kMaxDistance = 255;
 
 struct Machine {
     // (M1) 1 <= cpus <= NR_CPUS, 1 <= nodes <= MAX_NUMNODES
-    // (M2) place[0 .. cpus) is filled; CPUs are numbered as Linux numbers them: first threads of all cores first
+    // (M2) place[0 .. cpus) is filled; CPUs are numbered as Linux numbers them: first threads of all cores
+    // first
     // (M3) distance[a][a] == LOCAL_DISTANCE, everything else in distance[0 .. nodes)^2 is larger
     unsigned int cpus;
     unsigned int nodes;

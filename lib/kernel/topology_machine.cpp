@@ -3,8 +3,8 @@
 // lib/kernel/topology_machine.cpp: from a description to a Machine, through hwloc.
 //
 // Owns     the presets. hwloc's own structures live inside one call only.
-// Bounds   1 to 1024 CPUs and 1 to 64 nodes; counts are multiplied and refused before hwloc builds anything, because
-//          it would really build "pu:1000000000".
+// Bounds   1 to 1024 CPUs and 1 to 64 nodes; counts are multiplied and refused before hwloc builds anything,
+//          because it would really build "pu:1000000000".
 // Locking  none: start-up, or an option parser's single thread.
 // Fails    with one line that says what is wrong.
 
@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <hwloc.h>
@@ -151,7 +152,9 @@ int above(hwloc_topology_t topology, hwloc_obj_t object, hwloc_obj_type_t type, 
 int node_of(hwloc_topology_t topology, hwloc_obj_t object)
 {
     const int first = hwloc_bitmap_first(object->nodeset);
-    const hwloc_obj_t node = first < 0 ? nullptr : hwloc_get_numanode_obj_by_os_index(topology, static_cast<unsigned>(first));
+    if (first < 0)
+        return 0;
+    const hwloc_obj_t node = hwloc_get_numanode_obj_by_os_index(topology, static_cast<unsigned>(first));
     return node ? static_cast<int>(node->logical_index) : 0;
 }
 
@@ -205,7 +208,8 @@ void guess_distances(hwloc_topology_t topology, Machine &machine)
         package[node] = package_of_node(topology, node);
     for (unsigned int from = 0; from < machine.nodes; ++from)
         for (unsigned int to = 0; to < machine.nodes; ++to)
-            machine.distance[from][to] = from == to ? LOCAL_DISTANCE : guessed_distance(package[from], package[to]);
+            machine.distance[from][to] =
+                from == to ? LOCAL_DISTANCE : guessed_distance(package[from], package[to]);
 }
 
 // What the host's firmware says, where it says something possible.
@@ -213,8 +217,8 @@ void read_distances(hwloc_topology_t topology, Machine &machine)
 {
     hwloc_distances_s *matrix = nullptr;
     unsigned int found = 1;
-    if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &found, &matrix, HWLOC_DISTANCES_KIND_MEANS_LATENCY,
-                                    0) != 0 ||
+    if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &found, &matrix,
+                                    HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) != 0 ||
         found == 0)
         return;
     for (unsigned int from = 0; from < matrix->nbobjs; ++from) {
@@ -222,7 +226,8 @@ void read_distances(hwloc_topology_t topology, Machine &machine)
             const unsigned int a = matrix->objs[from]->logical_index, b = matrix->objs[to]->logical_index;
             const hwloc_uint64_t value = matrix->values[from * matrix->nbobjs + to];
             if (a != b && a < machine.nodes && b < machine.nodes && value > LOCAL_DISTANCE)
-                machine.distance[a][b] = static_cast<unsigned char>(std::min<hwloc_uint64_t>(value, kMaxDistance));
+                machine.distance[a][b] =
+                    static_cast<unsigned char>(std::min<hwloc_uint64_t>(value, kMaxDistance));
         }
     }
     hwloc_distances_release(topology, matrix);
@@ -250,17 +255,17 @@ void describe(Machine &machine, const char *spec, const kmirror_machine_preset *
 
 bool looks_like_name(const char *spec)
 {
-    return !std::strpbrk(spec, ": \t[(") && !std::isdigit(static_cast<unsigned char>(spec[std::strlen(spec) - 1]));
+    const auto last = static_cast<unsigned char>(spec[std::strlen(spec) - 1]);
+    return !std::strpbrk(spec, ": \t[(") && !std::isdigit(last);
 }
 
 void say_no_machine(const char *spec, char *message, std::size_t room)
 {
-    int used = std::snprintf(message, room, "%s", looks_like_name(spec) ? "no such preset; there are" : "hwloc refuses it; presets are");
+    std::string text = looks_like_name(spec) ? "no such preset; there are" : "hwloc refuses it; presets are";
     for (const auto &preset : kPresets)
-        if (used >= 0 && static_cast<std::size_t>(used) < room)
-            used += std::snprintf(message + used, room - static_cast<std::size_t>(used), " %s", preset.name);
-    if (used >= 0 && static_cast<std::size_t>(used) < room)
-        std::snprintf(message + used, room - static_cast<std::size_t>(used), ", a string is like \"pack:2 numa:2 l3:6 core:8 pu:1\"");
+        text = text + " " + preset.name;
+    text += ", a string is like \"pack:2 numa:2 l3:6 core:8 pu:1\"";
+    std::snprintf(message, room, "%s", text.c_str());
 }
 
 bool bounds_possible(hwloc_topology_t topology, char *message, std::size_t room)
@@ -268,8 +273,8 @@ bool bounds_possible(hwloc_topology_t topology, char *message, std::size_t room)
     const int cpus = count_of(topology, HWLOC_OBJ_PU), nodes = count_of(topology, HWLOC_OBJ_NUMANODE);
     if (cpus >= 1 && cpus <= NR_CPUS && nodes >= 1 && nodes <= MAX_NUMNODES)
         return true;
-    std::snprintf(message, room, "%d CPUs on %d nodes; possible are 1 to %d CPUs and 1 to %d nodes", cpus, nodes,
-                  NR_CPUS, MAX_NUMNODES);
+    std::snprintf(message, room, "%d CPUs on %d nodes; possible are 1 to %d CPUs and 1 to %d nodes", cpus,
+                  nodes, NR_CPUS, MAX_NUMNODES);
     return false;
 }
 

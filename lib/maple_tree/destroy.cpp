@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Destruction. One walk marks nodes dead, another one frees them, and a grace period lies between the two when readers
-// are possible:
+// Destruction. One walk marks nodes dead, another one frees them, and a grace period lies between the two
+// when readers are possible:
 //
 //   mtree_destroy                takes the lock
 //     __mt_destroy               cuts the root off, resets the height
 //       mte_destroy_walk         RCU mode?
 //         mt_destroy_walk        no:  ma_free_below, kfree              nothing to wait for
-//                                yes: ma_bury marks every node dead     (D1) of maple_node.h, for every reader inside
+//                                yes: ma_bury marks every node dead     (D1) of maple_node.h
 //         call_rcu               one callback for the whole subtree
 //           mt_free_walk         ma_free_below, kfree                   after the grace period
 //
-// Between marking and freeing, all that the subtree needs is still in its nodes: slots with the types of the children,
-// the last pivot and the metadata. Only the root's type has no place of its own, so node->type keeps it.
+// Between marking and freeing, all that the subtree needs is still in its nodes: slots with the types of the
+// children, the last pivot and the metadata. Only the root's type has no place of its own, so node->type
+// keeps it.
 //
 // Owns, bounds, locking, failure: see destroy.h.
 #include "lib/maple_tree/destroy.h"
@@ -25,10 +26,11 @@
 
 namespace kmirror::maple {
 
-// (C1) An inner node is written once, in full, before it is published; its slots behind the last child stay NULL,
-//      except that slot 15 of a range_64 node with 15 children or fewer holds the metadata.
-// (C2) A range_64 node whose last pivot is zero ends where the metadata says. If it is not zero there are 15 children
-//      or 16, and only slot 15 tells: a child has an address above the tag bits, metadata ({end, no gap}) has none.
+// (C1) An inner node is written once, in full, before it is published; its slots behind the last child stay
+//      NULL, except that slot 15 of a range_64 node with 15 children or fewer holds the metadata.
+// (C2) A range_64 node whose last pivot is zero ends where the metadata says. If it is not zero there are 15
+//      children or 16, and only slot 15 tells: a child has an address above the tag bits, metadata ({end, no
+//      gap}) has none.
 unsigned ma_child_count(maple_node *node, maple_type type)
 {
     VM_BUG_ON(ma_is_leaf(type));
@@ -122,7 +124,8 @@ void __mt_destroy(struct maple_tree *mt)
     rcu_assign_pointer(mt->ma_root, NULL);
     if (xa_is_node(root))
         mte_destroy_walk(mte_safe_root(root), mt);
-    word_write(&mt->ma_flags, mt->ma_flags & ~unsigned{MT_FLAGS_HEIGHT_MASK});     // readers look at the other bits
+    word_write(&mt->ma_flags,
+               mt->ma_flags & ~unsigned{MT_FLAGS_HEIGHT_MASK}); // readers look at the other bits
 }
 
 void mtree_destroy(struct maple_tree *mt)

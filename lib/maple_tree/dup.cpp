@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Duplication: a node is copied as it is, then its child pointers and its parent pointer are exchanged for those of the
-// copy. Shape, pivots, gaps and metadata are the same afterwards; no entry is stored again.
+// Duplication: a node is copied as it is, then its child pointers and its parent pointer are exchanged for
+// those of the copy. Shape, pivots, gaps and metadata are the same afterwards; no entry is stored again.
 //
 //   mtree_dup                 locks the copy, then the source (nested)
 //     __mt_dup                refuses a copy that is not empty or is of another kind
 //       mt_dup_nodes          root node, publish
 //         ma_dup_subtree      one node, then its children from one bulk allocation, then each child's subtree
 //
-// Undoing needs no second walk: who fails returns with nothing below its node, and the caller above takes back the
-// subtrees it has finished and the children it has allocated.
+// Undoing needs no second walk: who fails returns with nothing below its node, and the caller above takes
+// back the subtrees it has finished and the children it has allocated.
 //
 // Owns, bounds, locking, failure: see dup.h.
 #include "lib/maple_tree/dup.h"
@@ -24,7 +24,10 @@ namespace kmirror::maple {
 
 namespace {
 
-maple_enode *ma_child(void *const *slots, unsigned offset) { return static_cast<maple_enode *>(slots[offset]); }
+maple_enode *ma_child(void *const *slots, unsigned offset)
+{
+    return static_cast<maple_enode *>(slots[offset]);
+}
 
 // Allocate `count` children into the slots of `copy`. The slots hold plain nodes afterwards.
 bool dup_alloc_children(void **slots, unsigned count, gfp_t gfp)
@@ -38,7 +41,8 @@ bool dup_fill_children(maple_node *copy, void **slots, void *const *from, unsign
     for (unsigned i = 0; i < count; i++) {
         const maple_enode *source = ma_child(from, i);
         auto *child = static_cast<maple_node *>(slots[i]);
-        if (ma_dup_subtree(child, mte_to_node(source), mte_node_type(source), ParentWord::child_of(copy, i), gfp))
+        if (ma_dup_subtree(child, mte_to_node(source), mte_node_type(source), ParentWord::child_of(copy, i),
+                           gfp))
             continue;
         for (unsigned done = 0; done < i; done++)
             ma_free_below(static_cast<maple_node *>(slots[done]), mte_node_type(ma_child(from, done)));
@@ -72,7 +76,8 @@ bool ma_dup_subtree(maple_node *copy, const maple_node *source, maple_type type,
 
 namespace {
 
-// A tree whose root is no node is copied by value. The height travels with the flags, before the root is visible.
+// A tree whose root is no node is copied by value. The height travels with the flags, before the root is
+// visible.
 int mt_dup_nodes(const maple_tree *mt, maple_tree *copy, gfp_t gfp)
 {
     void *root = mt_root_locked(mt);
@@ -81,13 +86,14 @@ int mt_dup_nodes(const maple_tree *mt, maple_tree *copy, gfp_t gfp)
         maple_node *node = mt_alloc_one(gfp);
         if (!node)
             return -ENOMEM;
-        if (!ma_dup_subtree(node, mte_to_node(source), mte_node_type(source), ParentWord::root_of(copy), gfp)) {
+        if (!ma_dup_subtree(node, mte_to_node(source), mte_node_type(source), ParentWord::root_of(copy),
+                            gfp)) {
             kfree(node);
             return -ENOMEM;
         }
         root = mte_mk_root(mt_mk_node(node, mte_node_type(source)));
     }
-    copy->ma_flags = mt->ma_flags;
+    word_write(&copy->ma_flags, mt->ma_flags);
     slot_publish(&copy->ma_root, root);     // (P1)
     return 0;
 }

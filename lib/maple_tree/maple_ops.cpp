@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The table of operations of this tree, see <kmirror/maple_ops.h>: put together at compile time, so that it is there
-// before any constructor runs.
+// The table of operations of this tree, see <kmirror/maple_ops.h>: put together at compile time, so that it
+// is there before any constructor runs.
 //
 // Owns     the table, which never changes.
 #include "lib/maple_tree/maple_ops.h"

@@ -80,7 +80,9 @@ constexpr void ops_fill_position(maple_ops *ops)
 {
     using C = maple_ops_cursor;
     using Index = unsigned long;
-    ops->cursor_init = [](C *cursor, maple_ops_tree *tree, Index index) { mas_init(ops_mas(cursor), &tree->mt, index); };
+    ops->cursor_init = [](C *cursor, maple_ops_tree *tree, Index index) {
+        mas_init(ops_mas(cursor), &tree->mt, index);
+    };
     ops->cursor_range = [](C *cursor, maple_ops_tree *tree, Index first, Index last) {
         mas_init(ops_mas(cursor), &tree->mt, first);
         ops_mas(cursor)->last = last;
@@ -90,7 +92,9 @@ constexpr void ops_fill_position(maple_ops *ops)
     ops->mas_reset = [](C *cursor) { mas_reset(ops_mas(cursor)); };
     ops->mas_pause = [](C *cursor) { mas_pause(ops_mas(cursor)); };
     ops->mas_set = [](C *cursor, Index index) { mas_set(ops_mas(cursor), index); };
-    ops->mas_set_range = [](C *cursor, Index first, Index last) { mas_set_range(ops_mas(cursor), first, last); };
+    ops->mas_set_range = [](C *cursor, Index first, Index last) {
+        mas_set_range(ops_mas(cursor), first, last);
+    };
     ops->mas_move = [](C *cursor, Index first, Index last) { __mas_set_range(ops_mas(cursor), first, last); };
 }
 
@@ -131,7 +135,8 @@ constexpr void ops_fill_writing(maple_ops *ops)
     ops->mas_store_prealloc = [](C *cursor, void *entry) { mas_store_prealloc(ops_mas(cursor), entry); };
     ops->mas_destroy = [](C *cursor) { mas_destroy(ops_mas(cursor)); };
     ops->mas_erase = [](C *cursor) { return mas_erase(ops_mas(cursor)); };
-    ops->mas_alloc_cyclic = [](C *cursor, Index *start, void *entry, Index min, Index max, Index *next, unsigned gfp) {
+    ops->mas_alloc_cyclic = [](C *cursor, Index *start, void *entry, Index min, Index max, Index *next,
+                               unsigned gfp) {
         return mas_alloc_cyclic(ops_mas(cursor), start, entry, min, max, next, ops_gfp(gfp));
     };
     ops->mas_nomem = [](C *cursor, unsigned gfp) { return mas_nomem(ops_mas(cursor), ops_gfp(gfp)); };

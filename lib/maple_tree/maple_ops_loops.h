@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The table's loops: what a benchmark repeats, without an indirect call per step. Included by maple_ops.cpp alone.
+// The table's loops: what a benchmark repeats, without an indirect call per step. Included by maple_ops.cpp
+// alone.
 //
 // Owns     nothing. Stored entries are values: the number of the step.
-// Locking  each step as the API it uses; loop_prealloc, loop_each and loop_each_rev hold a lock or read section over it.
+// Locking  each step as the API it uses; loop_prealloc, loop_each and loop_each_rev hold a lock or read
+//          section over it.
 // Fails    a step that fails is not counted, and the loop goes on.
 #ifndef KMIRROR_LIB_MAPLE_TREE_MAPLE_OPS_LOOPS_H
 #define KMIRROR_LIB_MAPLE_TREE_MAPLE_OPS_LOOPS_H
@@ -13,7 +15,8 @@
 
 namespace kmirror::maple {
 
-// xorshift64*: the same sequence in every implementation of the table, and nothing a compiler would call out for.
+// xorshift64*: the same sequence in every implementation of the table, and nothing a compiler would call out
+// for.
 class OpsRandom {
 public:
     explicit OpsRandom(unsigned long seed) : state_(seed * 2654435769UL + 1) {}
@@ -38,8 +41,8 @@ inline size_t ops_loop_load(maple_ops_tree *tree, unsigned long first, unsigned 
     return found;
 }
 
-inline size_t ops_loop_store(maple_ops_tree *tree, unsigned long first, unsigned long stride, unsigned long size,
-                             size_t n)
+inline size_t ops_loop_store(maple_ops_tree *tree, unsigned long first, unsigned long stride,
+                             unsigned long size, size_t n)
 {
     size_t stored = 0;
     for (size_t i = 0; i < n; i++) {
@@ -57,8 +60,8 @@ inline size_t ops_loop_erase(maple_ops_tree *tree, unsigned long first, unsigned
     return erased;
 }
 
-inline size_t ops_loop_prealloc(maple_ops_tree *tree, unsigned long first, unsigned long stride, unsigned long size,
-                                size_t n)
+inline size_t ops_loop_prealloc(maple_ops_tree *tree, unsigned long first, unsigned long stride,
+                                unsigned long size, size_t n)
 {
     size_t stored = 0;
     ma_state mas;
@@ -76,12 +79,14 @@ inline size_t ops_loop_prealloc(maple_ops_tree *tree, unsigned long first, unsig
     return stored;
 }
 
-inline size_t ops_loop_alloc(maple_ops_tree *tree, unsigned long min, unsigned long max, unsigned long size, size_t n)
+inline size_t ops_loop_alloc(maple_ops_tree *tree, unsigned long min, unsigned long max, unsigned long size,
+                             size_t n)
 {
     size_t allocated = 0;
     for (size_t i = 0; i < n; i++) {
         unsigned long start;
-        allocated += mtree_alloc_range(&tree->mt, &start, maple_ops_value(i), size, min, max, GFP_KERNEL) == 0;
+        allocated +=
+            mtree_alloc_range(&tree->mt, &start, maple_ops_value(i), size, min, max, GFP_KERNEL) == 0;
     }
     return allocated;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The table's entries for whole trees: life, locks, simple API, checks, node cache. Included by maple_ops.cpp alone.
+// The table's entries for whole trees: life, locks, simple API, checks, node cache. Included by maple_ops.cpp
+// alone.
 //
 // Owns, bounds, locking, failure: as the functions that the entries stand for, see <linux/maple_tree.h>.
 #ifndef KMIRROR_LIB_MAPLE_TREE_MAPLE_OPS_TREE_H
@@ -23,7 +24,8 @@ namespace kmirror::maple {
 
 inline unsigned ops_mt_flags(unsigned flags)
 {
-    return (flags & MAPLE_OPS_ALLOC ? MT_FLAGS_ALLOC_RANGE : 0) | (flags & MAPLE_OPS_RCU ? MT_FLAGS_USE_RCU : 0) |
+    return (flags & MAPLE_OPS_ALLOC ? MT_FLAGS_ALLOC_RANGE : 0) |
+           (flags & MAPLE_OPS_RCU ? MT_FLAGS_USE_RCU : 0) |
            (flags & MAPLE_OPS_LOCK_EXTERN ? MT_FLAGS_LOCK_EXTERN : 0) |
            (flags & MAPLE_OPS_LOCK_IRQ ? MT_FLAGS_LOCK_IRQ : 0) |
            (flags & MAPLE_OPS_LOCK_BH ? MT_FLAGS_LOCK_BH : 0);
@@ -74,7 +76,8 @@ inline unsigned ops_validate(maple_ops_tree *tree)
     return unsigned(atomic_read(&maple_tree_tests_run) - atomic_read(&maple_tree_tests_passed) - failed);
 }
 
-// Nodes alive. Only mock mode counts them one by one; else they are what slabs have given out, less what waits in sheaves.
+// Nodes alive. Only mock mode counts them one by one; else they are what slabs have given out, less what
+// waits in sheaves.
 inline unsigned long ops_nr_allocated()
 {
     if (kmirror_harness_exact())
@@ -93,7 +96,8 @@ inline unsigned long ops_nr_allocated()
     return counts.used_objects - waiting;
 }
 
-inline size_t ops_each(maple_ops_tree *tree, unsigned long index, unsigned long max, maple_ops_visit visit, void *arg)
+inline size_t ops_each(maple_ops_tree *tree, unsigned long index, unsigned long max, maple_ops_visit visit,
+                       void *arg)
 {
     size_t visits = 0;
     void *entry;
@@ -118,7 +122,9 @@ constexpr void ops_fill_life(maple_ops *ops)
     ops->destroy = ops_destroy;
     ops->destroy_locked = [](T *tree) { __mt_destroy(&tree->mt); };
     ops->dup = [](T *tree, T *copy, unsigned gfp) { return mtree_dup(&tree->mt, &copy->mt, ops_gfp(gfp)); };
-    ops->dup_locked = [](T *tree, T *copy, unsigned gfp) { return __mt_dup(&tree->mt, &copy->mt, ops_gfp(gfp)); };
+    ops->dup_locked = [](T *tree, T *copy, unsigned gfp) {
+        return __mt_dup(&tree->mt, &copy->mt, ops_gfp(gfp));
+    };
     ops->empty = [](T *tree) { return mtree_empty(&tree->mt); };
     ops->height = [](T *tree) { return mt_height(&tree->mt); };
     ops->in_rcu = [](T *tree) { return mt_in_rcu(&tree->mt); };
@@ -159,13 +165,16 @@ constexpr void ops_fill_simple(maple_ops *ops)
         return mtree_insert_range(&tree->mt, first, last, entry, ops_gfp(gfp));
     };
     ops->erase = [](T *tree, Index index) { return mtree_erase(&tree->mt, index); };
-    ops->alloc_range = [](T *tree, Index *start, void *entry, Index size, Index min, Index max, unsigned gfp) {
+    ops->alloc_range = [](T *tree, Index *start, void *entry, Index size, Index min, Index max,
+                          unsigned gfp) {
         return mtree_alloc_range(&tree->mt, start, entry, size, min, max, ops_gfp(gfp));
     };
-    ops->alloc_rrange = [](T *tree, Index *start, void *entry, Index size, Index min, Index max, unsigned gfp) {
+    ops->alloc_rrange = [](T *tree, Index *start, void *entry, Index size, Index min, Index max,
+                           unsigned gfp) {
         return mtree_alloc_rrange(&tree->mt, start, entry, size, min, max, ops_gfp(gfp));
     };
-    ops->alloc_cyclic = [](T *tree, Index *start, void *entry, Index min, Index max, Index *next, unsigned gfp) {
+    ops->alloc_cyclic = [](T *tree, Index *start, void *entry, Index min, Index max, Index *next,
+                           unsigned gfp) {
         return mtree_alloc_cyclic(&tree->mt, start, entry, min, max, next, ops_gfp(gfp));
     };
     ops->find = [](T *tree, Index *index, Index max) { return mt_find(&tree->mt, index, max); };

@@ -41,9 +41,8 @@ void mas_wr_walk_descend(ma_wr_state *wr_mas)
     const NodeView view(mas->node);
     const unsigned char end = view.end(mas->max);
     // A span looks for the index behind its end, which may lie behind this node: the last slot stands for it.
-    const unsigned found = mas->index <= mas->max ? scan_offset(view, mas->index) : end;
-    const auto offset = static_cast<unsigned char>(found);
-    VM_BUG_ON(found > end);
+    const unsigned found = scan_offset(view, mas->index);
+    const auto offset = static_cast<unsigned char>(found < end ? found : end);
 
     mas->end = end;
     mas->offset = offset;

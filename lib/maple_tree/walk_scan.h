@@ -47,7 +47,8 @@ struct SlotRange {
            ends_before(pivots, base + 2, index);
 }
 
-// The slot that covers `index`. The node must cover it: behind its maximum there are no slots to tell apart.
+// The slot that covers `index`, in a node that covers it. For an index behind the node's maximum: some number
+// that is not below the data end.
 [[gnu::always_inline]] inline unsigned scan_offset(const NodeView &here, unsigned long index)
 {
     const unsigned long *pivots = here.pivots;

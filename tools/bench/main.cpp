@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // main of kmirror-bench (make bench): runs the cases and sets ours beside the other implementation, in ns per
-// operation. Google Benchmark's own options work; with --benchmark_format or --benchmark_out its reports come as usual.
+// operation. Google Benchmark's own options work; with --benchmark_format or --benchmark_out its reports come
+// as usual.
 //
 // Exit status: 0; 2 for an option that nobody knows.
 
@@ -20,8 +21,8 @@
 namespace kmirror::bench {
 namespace {
 
-using command::Table;
 using command::fixed;
+using command::Table;
 
 // The parts of `group/operation/size/who`.
 struct Name {
@@ -82,7 +83,8 @@ private:
 
 bool wants_own_report(int argc, char** argv) {
     for (int i = 1; i < argc; ++i)
-        if (std::strncmp(argv[i], "--benchmark_format", 18) == 0 || std::strncmp(argv[i], "--benchmark_out", 15) == 0 ||
+        if (std::strncmp(argv[i], "--benchmark_format", 18) == 0 ||
+            std::strncmp(argv[i], "--benchmark_out", 15) == 0 ||
             std::strncmp(argv[i], "--benchmark_list_tests", 22) == 0)
             return true;
     return false;
@@ -119,7 +121,10 @@ int main(int argc, char** argv) {
     const bool own_report = kmirror::bench::wants_own_report(argc, argv);
     benchmark::Initialize(&argc, argv);
     if (argc > 1) {
-        std::fprintf(stderr, "kmirror-bench: unknown option %s; known are those of Google Benchmark: --benchmark_filter=, ...\n", argv[1]);
+        std::fprintf(stderr,
+                     "kmirror-bench: unknown option %s; known are those of Google Benchmark: "
+                     "--benchmark_filter=, ...\n",
+                     argv[1]);
         return 2;
     }
     kmirror::bench::add_tree_cases();

@@ -119,7 +119,8 @@ void add_batch(const std::shared_ptr<Cache>& cache, std::size_t n) {
 void add_remote(const std::shared_ptr<Cache>& cache) {
     const unsigned bytes = cache->bytes();
     const std::size_t rounds = 200;
-    const auto run = [rounds](const std::function<void(Objects&)>& fill, const std::function<void(Objects&)>& free_them) {
+    const auto run = [rounds](const std::function<void(Objects&)>& fill,
+                              const std::function<void(Objects&)>& free_them) {
         Remote remote(free_them);
         for (std::size_t i = 0; i < rounds; ++i) {
             fill(remote.take_empty());

@@ -2,8 +2,8 @@
 //
 // Maple tree operations beside a std::map that holds the same ranges by their first index.
 //
-// The map takes no lock and knows no readers; the tree's stores lock and its loads are RCU reads. There is no column
-// for the map where it has no such operation (lowest gap, preallocation).
+// The map takes no lock and knows no readers; the tree's stores lock and its loads are RCU reads. There is no
+// column for the map where it has no such operation (lowest gap, preallocation).
 
 #include <cstdlib>
 #include <map>
@@ -72,14 +72,15 @@ void add_load(std::size_t n) {
         tree->fill(n);
         fill(*map, n);
     };
-    add({name("load in order", n, kOurs), n, [=] { tree->ops().loop_load(tree->get(), 0, kStride, n); }, fill_both});
+    add({name("load in order", n, kOurs), n, [=] { tree->ops().loop_load(tree->get(), 0, kStride, n); },
+         fill_both});
     add({name("load in order", n, "std::map"), n,
          [=] {
              for (std::size_t i = 0; i < n; ++i) benchmark::DoNotOptimize(load(*map, i * kStride));
          },
          fill_both});
-    add({name("load at random", n, kOurs), n, [=] { tree->ops().loop_random_load(tree->get(), n * kStride, n, 1); },
-         fill_both});
+    add({name("load at random", n, kOurs), n,
+         [=] { tree->ops().loop_random_load(tree->get(), n * kStride, n, 1); }, fill_both});
     add({name("load at random", n, "std::map"), n,
          [=] {
              unsigned long x = 1;
@@ -95,7 +96,8 @@ void add_load(std::size_t n) {
              for (const auto& [first, span] : *map) benchmark::DoNotOptimize(span.entry);
          },
          fill_both});
-    add({name("duplicate, per entry", n, kOurs), n, [=] { tree->ops().loop_dup(tree->get(), 1); }, fill_both});
+    add({name("duplicate, per entry", n, kOurs), n, [=] { tree->ops().loop_dup(tree->get(), 1); },
+         fill_both});
     add({name("duplicate, per entry", n, "std::map"), n,
          [=] {
              Map copy(*map);
@@ -120,10 +122,16 @@ void add_store(std::size_t n) {
              for (std::size_t i = 0; i < n; ++i) map->erase(i * kStride);
          },
          [=] { fill(*map, n); }});
-    add({name("preallocate and store", n, kOurs), n,
-         [=] { tree->ops().loop_prealloc(tree->get(), 0, kStride, kSize, n); }, {}, empty_both});
-    add({name("lowest gap and store", n, kOurs), n,
-         [=] { tree->ops().loop_alloc(tree->get(), 0, n * kSize - 1, kSize, n); }, {}, empty_both});
+    add({name("preallocate and store", n, kOurs),
+         n,
+         [=] { tree->ops().loop_prealloc(tree->get(), 0, kStride, kSize, n); },
+         {},
+         empty_both});
+    add({name("lowest gap and store", n, kOurs),
+         n,
+         [=] { tree->ops().loop_alloc(tree->get(), 0, n * kSize - 1, kSize, n); },
+         {},
+         empty_both});
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The program around a kernel test module: runs its module_init() as loading it would, then says what the tree and its
- * node cache look like. Read by check-kernel.
+ * The program around a kernel test module: runs its module_init() as loading it would, then says what the
+ * tree and its node cache look like. Read by check-kernel.
  *
  * Owns     nothing; the module's trees are its own.
  * Fails    with status 1 when the module refused to load, as kernel test modules do when a check failed.
  */
-#include <linux/bug.h>
+#include <kmirror/printk.h>
 #include <linux/maple_tree.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -26,7 +26,8 @@ int main(void)
     kvfree_rcu_barrier();
     rcu_barrier();
     fflush(NULL);
-    printf("check-kernel: run %u passed %u nodes %lu warnings %lu\n", (unsigned int)atomic_read(&maple_tree_tests_run),
+    printf("check-kernel: run %u passed %u nodes %lu warnings %lu\n",
+           (unsigned int)atomic_read(&maple_tree_tests_run),
            (unsigned int)atomic_read(&maple_tree_tests_passed), mt_nr_allocated(), kmirror_warn_count());
     return error ? 1 : 0;
 }

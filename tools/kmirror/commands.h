@@ -2,8 +2,9 @@
 //
 // The subcommands of `kmirror`: what the command line gives each, and the function that runs it.
 //
-// The options are checked before a subcommand runs: numbers are within their limits, files are names. What only the
-// subcommand can know (a machine too small for --cpus) it reports through bad_option() and returns its value.
+// The options are checked before a subcommand runs: numbers are within their limits, files are names. What
+// only the subcommand can know (a machine too small for --cpus) it reports through bad_option() and returns
+// its value.
 //
 // Exit statuses: 0 done and everything held; 1 something was found wrong; 2 bad input, nothing was done.
 #pragma once
@@ -24,15 +25,15 @@ inline constexpr unsigned kMaxThreads = 4096;
 inline constexpr double kMinSeconds = 0.1;
 inline constexpr double kMaxSeconds = 86400;
 
-// kmirror stress. --machine and --memory are already in force: KMIRROR_MACHINE and KMIRROR_MEM are set before the
-// library starts.
+// kmirror stress. --machine and --memory are already in force: KMIRROR_MACHINE and KMIRROR_MEM are set before
+// the library starts.
 struct StressOptions {
-    double seconds = 10;      // of load, all runs together
-    unsigned cpus = 0;        // virtual CPUs that work; 0: all of the machine
-    unsigned threads = 0;     // worker threads; 0: as many as cpus. More than cpus: CPUs are shared
-    std::uint64_t seed = 0;   // never 0 when the subcommand runs
-    std::string json;         // file for the results; empty: none
-    bool quiet = false;       // no live line
+    double seconds = 10;     // of load, all runs together
+    unsigned cpus = 0;       // virtual CPUs that work; 0: all of the machine
+    unsigned threads = 0;    // worker threads; 0: as many as cpus. More than cpus: CPUs are shared
+    std::uint64_t seed = 0;  // never 0 when the subcommand runs
+    std::string json;        // file for the results; empty: none
+    bool quiet = false;      // no live line
 };
 int stress_main(const StressOptions& options);
 

@@ -44,7 +44,8 @@ public:
     // Indented by two, with a newline at its end.
     std::string text() const;
 
-    // Writes text() so that `file` is either the whole new document or as it was; false and `error` on failure.
+    // Writes text() so that `file` is either the whole new document or as it was; false and `error` on
+    // failure.
     bool write(const std::string& file, std::string& error) const;
 
 private:
@@ -56,7 +57,8 @@ private:
     std::unique_ptr<Tree> tree_;
 };
 
-// True when `file` can be written later; else false and `error`. Leaves an existing file as it is and creates none.
+// True when `file` can be written later; else false and `error`. Leaves an existing file as it is and creates
+// none.
 bool can_write(const std::string& file, std::string& error);
 
 }  // namespace kmirror::command

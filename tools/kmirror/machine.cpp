@@ -73,7 +73,8 @@ Node node_of(int id) {
         last_l3 = kmirror_cpu_place(cpu)->l3;
     }
     node.cpu_list = cpus.text();
-    for (int other = 0; other < static_cast<int>(nr_node_ids); ++other) node.distances.push_back(node_distance(id, other));
+    for (int other = 0; other < static_cast<int>(nr_node_ids); ++other)
+        node.distances.push_back(node_distance(id, other));
     return node;
 }
 
@@ -93,8 +94,9 @@ void print_table(const std::vector<Node>& nodes) {
 
     int presets = 0;
     const kmirror_machine_preset* preset = kmirror_machine_presets(&presets);
-    std::printf("\npresets:\n");
-    for (int i = 0; i < presets; ++i) std::printf("  %-12s %s (%s)\n", preset[i].name, preset[i].description, preset[i].synthetic);
+    std::printf("\npresets for --machine and KMIRROR_MACHINE:\n");
+    for (int i = 0; i < presets; ++i)
+        std::printf("  %-15s %s (%s)\n", preset[i].name, preset[i].description, preset[i].synthetic);
 }
 
 void print_json(const std::vector<Node>& nodes) {

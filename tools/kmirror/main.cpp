@@ -2,7 +2,8 @@
 //
 // main of the command `kmirror`: reads the command line, puts the machine in force, runs the subcommand.
 //
-// The library reads KMIRROR_MACHINE and KMIRROR_MEM when it starts, which may be before main; so a --machine or
+// The library reads KMIRROR_MACHINE and KMIRROR_MEM when it starts, which may be before main; so a --machine
+// or
 // --memory that differs from them starts this program anew with the environment that says so.
 
 #include <unistd.h>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The command line of kmirror, over CLI11. Values are read as text and judged here, so that every refusal names the
-// option, the value and what is allowed in the same words.
+// The command line of kmirror, over CLI11. Values are read as text and judged here, so that every refusal
+// names the option, the value and what is allowed in the same words.
 
 #include "tools/kmirror/options.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdio>
 #include <functional>
@@ -17,12 +19,13 @@ namespace {
 struct Refused {};
 
 template <class Number>
-Number number(const std::string& option, const std::string& value, Number lowest, Number highest, const char* kind) {
+Number number(const std::string& option, const std::string& value, Number lowest, Number highest,
+              const char* kind) {
     Number result{};
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-    if (error != std::errc() || end != value.data() + value.size() || !(result >= lowest && result <= highest)) {
-        bad_option(option, value, CLI::detail::join(std::vector<std::string>{
-            option, "takes", kind, "from", CLI::detail::to_string(lowest), "to", CLI::detail::to_string(highest)}, " "));
+    if (error != std::errc() || end != value.data() + value.size() ||
+        !(result >= lowest && result <= highest)) {
+        bad_option(option, value, fmt::format("{} takes {} from {} to {}", option, kind, lowest, highest));
         throw Refused{};
     }
     return result;
@@ -35,12 +38,11 @@ void add(CLI::App& app, const std::string& name, const std::string& what, const 
 }
 
 template <class Number>
-void add_number(CLI::App& app, const std::string& name, const std::string& help, Number& target, Number lowest,
-                Number highest, const char* kind = "a whole number") {
-    add(app, name, "N", help,
-        [&target, name, lowest, highest, kind](const std::string& value) {
-            target = number<Number>(name, value, lowest, highest, kind);
-        });
+void add_number(CLI::App& app, const std::string& name, const std::string& help, Number& target,
+                Number lowest, Number highest, const char* kind = "a whole number") {
+    add(app, name, "N", help, [&target, name, lowest, highest, kind](const std::string& value) {
+        target = number<Number>(name, value, lowest, highest, kind);
+    });
 }
 
 void add_text(CLI::App& app, const std::string& name, const std::string& what, const std::string& help,
@@ -55,19 +57,26 @@ void add_text(CLI::App& app, const std::string& name, const std::string& what, c
 }
 
 void add_world(CLI::App& app, CommandLine& line) {
-    add_text(app, "--machine", "M", "hwloc synthetic string such as 'pack:2 numa:2 core:8 pu:1', or a preset; default: KMIRROR_MACHINE, "
-             "or this machine", line.machine);
-    add_text(app, "--memory", "SIZE", "memory of all nodes, such as 256M, or per node: 0:256M,1:0", line.memory);
+    add_text(
+        app, "--machine", "M",
+        "hwloc synthetic string such as 'pack:2 numa:2 core:8 pu:1', or a preset; default: KMIRROR_MACHINE, "
+        "or this machine",
+        line.machine);
+    add_text(app, "--memory", "SIZE", "memory of all nodes, such as 256M, or per node: 0:256M,1:0",
+             line.memory);
 }
 
 CLI::App* add_stress(CLI::App& app, CommandLine& line) {
     StressOptions& stress = line.stress;
-    CLI::App* sub = app.add_subcommand("stress", "allocator and tree under load, with sheaves of 32, of 4 and off");
-    add_number(*sub, "--seconds", "seconds of load, all runs together; default 10", stress.seconds, kMinSeconds, kMaxSeconds,
-               "a number of seconds");
-    add_number(*sub, "--cpus", "virtual CPUs at work; default: all of the machine", stress.cpus, 1u, kMaxCpus);
+    CLI::App* sub =
+        app.add_subcommand("stress", "allocator and tree under load, with sheaves of 32, of 4 and off");
+    add_number(*sub, "--seconds", "seconds of load, all runs together; default 10", stress.seconds,
+               kMinSeconds, kMaxSeconds, "a number of seconds");
+    add_number(*sub, "--cpus", "virtual CPUs at work; default: all of the machine", stress.cpus, 1u,
+               kMaxCpus);
     add_number(*sub, "--threads", "worker threads; default: one a CPU", stress.threads, 1u, kMaxThreads);
-    add_number<std::uint64_t>(*sub, "--seed", "replays a run's choices; default: drawn", stress.seed, 1, ~std::uint64_t{0});
+    add_number<std::uint64_t>(*sub, "--seed", "replays a run's choices; default: drawn", stress.seed, 1,
+                              ~std::uint64_t{0});
     add_text(*sub, "--json", "FILE", "write the results there as well", stress.json);
     sub->add_flag("--quiet", stress.quiet, "no live line");
     add_world(*sub, line);
@@ -100,8 +109,8 @@ int refuse_extras(const CLI::App& app, const CLI::App* chosen) {
     const std::vector<std::string> extras = app.remaining(true);
     if (!extras.empty()) {
         const std::string path = "kmirror" + (chosen != nullptr ? " " + chosen->get_name() : "");
-        std::fprintf(stderr, "kmirror: unknown argument %s; %s takes %s%s\n", extras.front().c_str(), path.c_str(),
-                     options_of(where).c_str(),
+        std::fprintf(stderr, "kmirror: unknown argument %s; %s takes %s%s\n", extras.front().c_str(),
+                     path.c_str(), options_of(where).c_str(),
                      chosen != nullptr ? "" : (", or " + names_of(app.get_subcommands(nullptr))).c_str());
         return kBadInput;
     }
@@ -132,8 +141,9 @@ int parse(CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed) {
-    std::fprintf(stderr, "kmirror: %.*s %.*s is not possible; %.*s\n", static_cast<int>(option.size()), option.data(),
-                 static_cast<int>(value.size()), value.data(), static_cast<int>(allowed.size()), allowed.data());
+    std::fprintf(stderr, "kmirror: %.*s %.*s is not possible; %.*s\n", static_cast<int>(option.size()),
+                 option.data(), static_cast<int>(value.size()), value.data(),
+                 static_cast<int>(allowed.size()), allowed.data());
     return kBadInput;
 }
 
@@ -148,7 +158,8 @@ CommandLine read_command_line(int argc, char** argv) {
 
     line.status = parse(app, argc, argv);
     const CLI::App* chosen = stress->parsed() ? stress : machine->parsed() ? machine : nullptr;
-    const bool answered = app.count("--help") != 0 || app.count("--version") != 0 || (chosen != nullptr && chosen->count("--help") != 0);
+    const bool answered = app.count("--help") != 0 || app.count("--version") != 0 ||
+                          (chosen != nullptr && chosen->count("--help") != 0);
     if (line.status != kDone || answered) return line;
     line.status = refuse_extras(app, chosen);
     if (line.status == kDone) line.command = chosen == stress ? Command::Stress : Command::Machine;

@@ -22,7 +22,10 @@ double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::
 }  // namespace
 
 Progress::Progress(double total_seconds, bool quiet)
-    : total_seconds_(total_seconds), show_(!quiet && isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
+    : total_seconds_(total_seconds),
+      show_(!quiet && isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      last_(start_) {}
 
 Progress::~Progress() { clear(); }
 
@@ -32,8 +35,8 @@ void Progress::update(const std::string& what, std::uint64_t operations) {
     const std::uint64_t since = operations >= last_operations_ ? operations - last_operations_ : operations;
     const double rate = static_cast<double>(since) / std::max(seconds_between(last_, now), 1e-3);
     const double elapsed = seconds_between(start_, now);
-    fmt::print(stderr, "\r\033[K{}: {} operations/s, {:.0f} s elapsed, {:.0f} s left", what, short_number(rate), elapsed,
-               std::max(0.0, total_seconds_ - elapsed));
+    fmt::print(stderr, "\r\033[K{}: {} operations/s, {:.0f} s elapsed, {:.0f} s left", what,
+               short_number(rate), elapsed, std::max(0.0, total_seconds_ - elapsed));
     std::fflush(stderr);
     shown_ = true;
     last_ = now;

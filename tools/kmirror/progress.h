@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The live line of a long run: what, rate, elapsed, left. Rewritten in place on a terminal; without one (or when
-// quiet) nothing is printed, so that a log holds results only.
+// The live line of a long run: what, rate, elapsed, left. Rewritten in place on a terminal; without one (or
+// when quiet) nothing is printed, so that a log holds results only.
 //
 // Locking  for one thread: the one that waits for the workers.
 #pragma once
@@ -20,8 +20,8 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // Shows `what` and the operations per second since the last call; `operations` is the sum so far in this phase.
-    // A smaller sum than before starts a new phase.
+    // Shows `what` and the operations per second since the last call; `operations` is the sum so far in this
+    // phase. A smaller sum than before starts a new phase.
     void update(const std::string& what, std::uint64_t operations);
 
     // Takes the line away.

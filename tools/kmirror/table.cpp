@@ -24,7 +24,8 @@ std::vector<std::size_t> widths_of(const std::vector<Row>& rows) {
 std::string line_of(const Row& row, const std::vector<std::size_t>& widths) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i)
-        line += i == 0 ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
+        line +=
+            i == 0 ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
     line.erase(line.find_last_not_of(' ') + 1);
     return line;
 }
@@ -64,9 +65,10 @@ std::string short_number(double value) {
         value /= 1000;
         ++letter;
     }
-    const int decimals = (letter == 0 && value == static_cast<double>(static_cast<long>(value))) || value >= 99.95 ? 0
-        : value >= 9.995 ? 1
-                         : 2;
+    const int decimals =
+        (letter == 0 && value == static_cast<double>(static_cast<long>(value))) || value >= 99.95 ? 0
+        : value >= 9.995                                                                          ? 1
+                                                                                                  : 2;
     return fmt::format("{:.{}f}{}", value, decimals, kLetters[letter]);
 }
 

@@ -6,8 +6,8 @@
 //   t.row({"32", count(5123456), fixed(812, 0)});
 //   t.print(stdout);
 //
-// The first column is set to the left, all others to the right. A row that is shorter than the header is filled with
-// blanks; a longer one is a bug and ends the process.
+// The first column is set to the left, all others to the right. A row that is shorter than the header is
+// filled with blanks; a longer one is a bug and ends the process.
 #pragma once
 
 #include <cstdint>

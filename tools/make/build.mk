@@ -12,8 +12,9 @@ LIB_SRCS   := $(sort $(wildcard lib/kernel/*.cpp lib/fault/*.cpp lib/maple_tree/
 LOAD_SRCS  := $(sort $(filter-out %_test.cpp,$(wildcard slab/*.cpp)))
 CMD_SRCS   := $(sort $(wildcard tools/kmirror/*.cpp) tools/testing/sanitizers.cpp)
 CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
-                $(wildcard lib/kernel/tests/*_test.cpp radix-tree-tests/*_test.cpp slab/*_test.cpp tools/testing/*_test.cpp)))
-TEST_HELP  := $(sort $(filter-out %_test.cpp,$(wildcard lib/kernel/tests/*.cpp radix-tree-tests/*.cpp tools/testing/*.cpp)) \
+                $(wildcard $(addsuffix /*_test.cpp,lib/kernel/tests radix-tree-tests slab tools/testing))))
+TEST_HELP  := $(sort $(filter-out %_test.cpp,\
+                  $(wildcard lib/kernel/tests/*.cpp radix-tree-tests/*.cpp tools/testing/*.cpp)) \
                 $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
 BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) tools/kmirror/table.cpp)
@@ -25,24 +26,27 @@ CASE_OBJS  := $(call objects,$(CASE_SRCS))
 TEST_OBJS  := $(CASE_OBJS) $(call objects,$(TEST_HELP) $(LOAD_SRCS) $(TEST_C))
 BENCH_OBJS := $(call objects,$(BENCH_SRCS))
 
-# ---- stamps: a change of flags recompiles, a change of the list of files relinks --------------------------------
+# ---- stamps: a change of flags recompiles, a change of the list of files relinks -------------------------
 
 ifneq ($(BUILDING),)
-FLAGS_TEXT := $(CXX) $(CXX_VERSION) $(VERSION) $(KERNEL_CODE) $(CXXSTD) $(CC) $(CSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(OPTFLAGS) $(TESTOPT) $(SANFLAGS) $(CXXFLAGS) $(CFLAGS)
+FLAGS_TEXT := $(CXX) $(CXX_VERSION) $(VERSION) $(KERNEL_CODE) $(CXXSTD) $(CC) $(CSTD) $(BASEFLAGS) \
+              $(CPPFLAGS_ALL) $(OPTFLAGS) $(TESTOPT) $(SANFLAGS) $(CXXFLAGS) $(CFLAGS)
 ifneq ($(strip $(file <$(B)/flags.stamp)),$(strip $(FLAGS_TEXT)))
 $(shell mkdir -p $(B))
 $(file >$(B)/flags.stamp,$(strip $(FLAGS_TEXT)))
 endif
-FILES_TEXT := $(LIB_SRCS) $(CMD_SRCS) $(LOAD_SRCS) $(CASE_SRCS) $(TEST_HELP) $(TEST_C) $(BENCH_SRCS) $(LDFLAGS_ALL)
+FILES_TEXT := $(LIB_SRCS) $(CMD_SRCS) $(LOAD_SRCS) $(CASE_SRCS) $(TEST_HELP) $(TEST_C) $(BENCH_SRCS) \
+              $(LDFLAGS_ALL)
 ifneq ($(strip $(file <$(B)/files.stamp)),$(strip $(FILES_TEXT)))
 $(file >$(B)/files.stamp,$(strip $(FILES_TEXT)))
 endif
 endif
 
-# ---- objects ---------------------------------------------------------------------------------------------------
+# ---- objects ---------------------------------------------------------------------------------------------
 
 # Silent with make -s, and with V=1, where make prints the commands themselves.
-say = $(if $(filter 0,$(V)),$(if $(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS)))),,@printf '  %-5s %s\n' $1 '$2'))
+SILENT = $(if $(filter 0,$(V)),$(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS)))),yes)
+say = $(if $(SILENT),,@printf '  %-5s %s\n' $1 '$2')
 
 $(B)/obj/%.cpp.o: %.cpp $(B)/flags.stamp
 	$(call say,CXX,$<)
@@ -67,7 +71,7 @@ $(PCH_BIN): tools/testing/gtest_pch.h $(B)/flags.stamp
 
 -include $(patsubst %.o,%.d,$(sort $(LIB_OBJS) $(CMD_OBJS) $(TEST_OBJS) $(BENCH_OBJS))) $(PCH).d
 
-# ---- libraries and programs ------------------------------------------------------------------------------------
+# ---- libraries and programs ------------------------------------------------------------------------------
 
 $(B)/libkmirror.a: $(LIB_OBJS) $(B)/files.stamp
 	$(call say,AR,$@)
@@ -109,13 +113,15 @@ stress: $(B)/kmirror
 bench: $(B)/kmirror-bench
 	$(Q)$(B)/kmirror-bench $(ARGS)
 
-# ---- compile_commands.json -------------------------------------------------------------------------------------
+# ---- compile_commands.json -------------------------------------------------------------------------------
 
 JSON_SRCS := $(sort $(LIB_SRCS) $(CMD_SRCS) $(LOAD_SRCS) $(CASE_SRCS) $(TEST_HELP) $(BENCH_SRCS))
-json-entry = { "directory": "$(CURDIR)", "file": "$1", "command": "$(subst ",\",$(call cxx-command,$1)) -c $1" }
+JSON_LAST := $(lastword $(JSON_SRCS))
+json-entry = { "directory": "$(CURDIR)", "file": "$1", \
+             "command": "$(subst ",\",$(call cxx-command,$1)) -c $1" }
 .PHONY: compile_commands.json
 compile_commands.json:
 	$(file >$@,[)
-	$(foreach s,$(JSON_SRCS),$(file >>$@,$(call json-entry,$s)$(if $(filter-out $s,$(lastword $(JSON_SRCS))),$(comma))))
+	$(foreach s,$(JSON_SRCS),$(file >>$@,$(call json-entry,$s)$(if $(filter-out $s,$(JSON_LAST)),$(comma))))
 	$(file >>$@,])
 	@echo '  JSON  $@'

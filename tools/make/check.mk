@@ -6,7 +6,8 @@
 CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(filter thread,$(SAN)),,headers command install instrumentable)
 CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' FILTER='$(FILTER)' MAKE='$(MAKE)' \
             HEADER_RESULTS='$(HEADER_RESULTS)' INSTRUMENTED='$(INSTRUMENTED)' \
-            INST_OBJS='$(INST_OBJS)' ENV_OBJS='$(ENV_OBJS)' NM='$(NM)' OBJDUMP='$(OBJDUMP)' READELF='$(READELF)'
+            INST_OBJS='$(INST_OBJS)' ENV_OBJS='$(ENV_OBJS)' \
+            NM='$(NM)' OBJDUMP='$(OBJDUMP)' READELF='$(READELF)'
 
 check-unit: $(B)/kmirror-tests
 	$(Q)$(CHECK_ENV) tools/make/check unit
@@ -19,33 +20,36 @@ check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS
 plain-lib:
 	+$(Q)$(if $(filter none,$(SAN)),:,$(MAKE) SAN=none FILTER= TESTS= all)
 
-# ---- each public header alone ----------------------------------------------------------------------------------
+# ---- each public header alone ----------------------------------------------------------------------------
 
 HEADERS := $(sort $(shell cd include && find . -name '*.h' | sed 's,^\./,,'))
 CXX_ONLY := kmirror/model.h
 HEADER_RESULTS := $(sort $(foreach h,$(filter-out $(CXX_ONLY),$(HEADERS)),$(B)/headers/$h.C11) \
                          $(foreach h,$(HEADERS),$(B)/headers/$h.C++20))
 
-# The result is empty when the header compiles, else it holds the compiler's words and is old enough to be tried again.
+# The result is empty when the header compiles, else it holds the compiler's words and is old enough to be
+# tried again.
 header-alone = @mkdir -p $(@D); \
-    if printf '\#include <%s>\n' $*.h | $1 -Wall -Wextra -Wundef -Werror -Iinclude $(SWITCHES) -fsyntax-only -MMD -MP -MT $@ -MF $@.d - >$@ 2>&1; \
-    then :; else touch -d @0 $@; fi
+    printf '\#include <%s>\n' $*.h | $1 -Wall -Wextra -Wundef -Werror -Iinclude $(SWITCHES) \
+        -fsyntax-only -MMD -MP -MT $@ -MF $@.d - >$@ 2>&1 || touch -d @0 $@
 $(B)/headers/%.h.C11: include/%.h $(B)/flags.stamp
 	$(call header-alone,$(CC) -std=c11 -x c)
 $(B)/headers/%.h.C++20: include/%.h $(B)/flags.stamp
 	$(call header-alone,$(CXX) -std=c++20 -x c++)
 -include $(addsuffix .d,$(HEADER_RESULTS))
 
-# ---- instrumented objects --------------------------------------------------------------------------------------
+# ---- instrumented objects --------------------------------------------------------------------------------
 
-# lib/maple_tree and lib/slub as the simulator will use them, by both compilers. The memory functions that a compiler
-# brings in by itself (clang: an aggregate's initialisation) are led to lib/kernel's, which can report what they touch.
-# check-instrumentable judges the objects; lib/kernel and lib/fault, as built anyway, say which symbols may be used.
+# lib/maple_tree and lib/slub as the simulator will use them, by both compilers. The memory functions that a
+# compiler brings in by itself (clang: an aggregate's initialisation) are led to lib/kernel's, which can
+# report what they touch. check-instrumentable judges the objects; lib/kernel and lib/fault, as built
+# anyway, say which symbols may be used.
 INSTRUMENTED := $(O)/instrumented
 INST_SRCS := $(filter lib/maple_tree/% lib/slub/%,$(LIB_SRCS))
 INST_OBJS := $(foreach c,gcc clang,$(patsubst %,$(INSTRUMENTED)/$c/%.o,$(INST_SRCS)))
 ENV_OBJS  := $(filter $(B)/obj/lib/kernel/% $(B)/obj/lib/fault/%,$(LIB_OBJS))
-INST_FLAGS := -O2 -fno-pie -pthread -fsanitize=thread $(ARCHFLAGS) $(KERNEL_CODE) -DKMIRROR_INSTRUMENTED=1 -I. -Iinclude $(SWITCHES) \
+INST_FLAGS := -O2 -fno-pie -pthread -fsanitize=thread $(ARCHFLAGS) $(KERNEL_CODE) \
+              -DKMIRROR_INSTRUMENTED=1 -I. -Iinclude $(SWITCHES) \
               -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -fno-builtin-memcmp
 INST_gcc   := $(if $(IS_CLANG),g++,$(CXX)) -Wno-tsan
 INST_clang := $(if $(IS_CLANG),$(CXX),clang++)
@@ -66,8 +70,9 @@ instrumented: $(INST_OBJS) $(ENV_OBJS)
 check-instrumentable: instrumented
 	$(Q)$(CHECK_ENV) tools/make/check instrumentable
 
-# ---- the kernel's own test file --------------------------------------------------------------------------------
+# ---- the kernel's own test file --------------------------------------------------------------------------
 
 check-kernel: $(B)/libkmirror.a
 	+$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' SANFLAGS='$(SANFLAGS)' \
-	    CPPFLAGS='$(CPPFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(B)/libkmirror.a $(LIB_LIBS)' tools/kdir/check-kernel
+	    CPPFLAGS='$(CPPFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(B)/libkmirror.a $(LIB_LIBS)' \
+	    tools/kdir/check-kernel

@@ -7,20 +7,24 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests check% stress bench install compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
+BUILDING := $(filter all lib tests check% stress bench install compile_commands.json instrumented plain-lib \
+                     $(O)/%,$(MAKECMDGOALS))
 
-# ---- bad input -------------------------------------------------------------------------------------------------
+# ---- bad input -------------------------------------------------------------------------------------------
 
-KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR IMPL CXX CC CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
+KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR CXX CC \
+         CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
          CCACHE AR NM OBJDUMP READELF MAKEFLAGS SHELL
-GIVEN := $(foreach v,$(filter-out KMIRROR_%,$(.VARIABLES)),$(if $(filter command,$(firstword $(origin $v))),$v))
+GIVEN := $(foreach v,$(filter-out KMIRROR_%,$(.VARIABLES)), \
+           $(if $(filter command,$(firstword $(origin $v))),$v))
 UNKNOWN := $(filter-out $(KNOWN),$(GIVEN))
 ifneq ($(UNKNOWN),)
 $(error $(firstword $(UNKNOWN))= is no variable of this build; `make help` lists them)
 endif
 
 # one-of NAME, allowed values: exactly one of them, or the end.
-one-of = $(if $(and $(filter 1,$(words $($1))),$(filter $2,$($1))),,$(error $1=$($1) is not possible; $1 is one of: $2))
+one-of = $(if $(and $(filter 1,$(words $($1))),$(filter $2,$($1))),, \
+           $(error $1=$($1) is not possible; $1 is one of: $2))
 $(call one-of,SAN,none address thread)
 $(call one-of,RELEASE,0 1)
 $(call one-of,FAULTS,0 1)
@@ -43,9 +47,15 @@ $(error PREFIX=$(PREFIX) is not possible; PREFIX is an absolute path without bla
 endif
 endif
 
+ifneq ($(filter check-kernel,$(MAKECMDGOALS)),)
+ifeq ($(wildcard $(KDIR)),)
+$(error KDIR=$(KDIR) is not there; KDIR is a kernel tree, or Debian's linux-source-*.tar.xz)
+endif
+endif
+
 Q := $(if $(filter 1,$(V)),,@)
 
-# ---- packages, tools -------------------------------------------------------------------------------------------
+# ---- packages, tools -------------------------------------------------------------------------------------
 
 # Before pkg-config is asked anything: a fresh machine has none of the packages yet.
 ifneq ($(BUILDING),)
@@ -69,7 +79,7 @@ ifeq ($(CC_GIVEN),)
 CC := $(subst g++,gcc,$(subst clang++,clang,$(CXX)))
 endif
 ifneq ($(BUILDING),)
-CXX_VERSION := $(firstword $(shell $(CXX) -dumpfullversion 2>/dev/null) $(shell $(CXX) -dumpversion 2>/dev/null))
+CXX_VERSION := $(firstword $(shell $(CXX) -dumpfullversion 2>/dev/null; $(CXX) -dumpversion 2>/dev/null))
 ifeq ($(CXX_VERSION),)
 $(error CXX=$(CXX) is not possible; CXX is a C++20 compiler: g++ 12 or clang++ 14, or newer)
 endif
@@ -89,29 +99,32 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 MAKEFLAGS += --no-print-directory
 
-# ---- flags -----------------------------------------------------------------------------------------------------
+# ---- flags -----------------------------------------------------------------------------------------------
 
 B := $(O)/$(SAN)
 
-SWITCHES := $(if $(filter 0,$(FAULTS)),-DKMIRROR_FAULTS=0) $(if $(filter 1,$(RELEASE)),-DKMIRROR_RELEASE=1 -DNDEBUG) \
+SWITCHES := $(if $(filter 0,$(FAULTS)),-DKMIRROR_FAULTS=0) \
+            $(if $(filter 1,$(RELEASE)),-DKMIRROR_RELEASE=1 -DNDEBUG) \
             $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),-DKMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
 CPPFLAGS_ALL := -I. -Iinclude $(SWITCHES) $(CPPFLAGS)
 
 CXXSTD := -std=c++20
 CSTD   := -std=gnu11
 ARCHFLAGS := $(if $(filter x86_64%,$(MACHINE)),-mcx16)
-BASEFLAGS := -g -fno-omit-frame-pointer -fPIC -pthread -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) $(ARCHFLAGS)
+BASEFLAGS := -g -fno-omit-frame-pointer -fPIC -pthread -Wall -Wextra \
+             $(if $(filter 1,$(WERROR)),-Werror) $(ARCHFLAGS)
 
 OPT_none    := -O2
 OPT_address := -O1
 OPT_thread  := -O1
 SAN_none    :=
-# gcc's null check of a thread-local address tests the flags of an add that the linker turns into a lea, which sets
-# none: it reports at random. The address sanitizer sees accesses through a null pointer anyway.
+# gcc's null check of a thread-local address tests the flags of an add that the linker turns into a lea,
+# which sets none: it reports at random. The address sanitizer sees accesses through a null pointer anyway.
 SAN_address := -fsanitize=address,undefined -fno-sanitize=vptr $(if $(IS_CLANG),,-fno-sanitize=null) \
                -fno-sanitize-recover=undefined
 SAN_thread  := -fsanitize=thread $(if $(IS_CLANG),,-Wno-tsan)
-# Test sources are many and each is short: compile time counts, not theirs. What they test has the flags above.
+# Test sources are many and each is short: compile time counts, not theirs. What they test has the flags
+# above.
 TESTOPT  := $(if $(filter none,$(SAN)),-O1,-O0)
 SANFLAGS := $(SAN_$(SAN))
 OPTFLAGS := $(OPT_$(SAN))
@@ -124,15 +137,17 @@ UNSANITISED := tools/kmirror/options.cpp tools/kmirror/json.cpp
 
 # flags-for SOURCE: what this folder or file adds. lib/slub reads free objects, as the kernel's slub.c does
 # (there KASAN_SANITIZE_slub.o is n), so the address sanitizer does not watch it.
-flags-for = $(strip $(if $(filter $(UNSANITISED),$1),-O1,$(if $(filter %_test.cpp pch,$1),$(TESTOPT),$(OPTFLAGS)) $(SANFLAGS)) \
+flags-for = $(strip $(if $(filter $(UNSANITISED),$1),-O1, \
+              $(if $(filter %_test.cpp pch,$1),$(TESTOPT),$(OPTFLAGS)) $(SANFLAGS)) \
             $(if $(filter lib/maple_tree/% lib/slub/%,$1),$(KERNEL_CODE)) \
             $(if $(filter tools/kmirror/options.cpp,$1),-DKMIRROR_VERSION='"$(VERSION)"') \
-            $(if $(and $(filter lib/slub/%,$1),$(filter address,$(SAN))),-fno-sanitize=address -DKMIRROR_ASAN=1))
+            $(if $(and $(filter lib/slub/%,$1),$(filter address,$(SAN))), \
+              -fno-sanitize=address -DKMIRROR_ASAN=1))
 
 cxx-command = $(CXX) $(CXXSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(call flags-for,$1) $(CXXFLAGS)
 c-command   = $(CC) $(CSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(call flags-for,$1) $(CFLAGS)
 
-# ---- libraries -------------------------------------------------------------------------------------------------
+# ---- libraries -------------------------------------------------------------------------------------------
 
 ifneq ($(BUILDING),)
 pkg = $(shell pkg-config --libs $1 2>/dev/null)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make install. Headers go below PREFIX/include/kmirror, never onto the default include path: linux/*.h there would
-# break every other compile on the machine. pkg-config's kmirror file is the way in.
+# make install. Headers go below PREFIX/include/kmirror, never onto the default include path: linux/*.h
+# there would break every other compile on the machine. pkg-config's kmirror file is the way in.
 
 DEST := $(DESTDIR)$(PREFIX)
 

@@ -76,10 +76,11 @@ TEST(Command, TableColumnsAreAsWideAsTheirWidestCell) {
     std::FILE* out = open_memstream(&text, &size);
     table.print(out);
     std::fclose(out);
-    EXPECT_STREQ(text, "name        n\n"
-                       "-------------\n"
-                       "a       1,000\n"
-                       "longer\n");
+    EXPECT_STREQ(text,
+                 "name        n\n"
+                 "-------------\n"
+                 "a       1,000\n"
+                 "longer\n");
     free(text);
 }
 
@@ -90,9 +91,11 @@ TEST(Command, JsonNamesItsSchemaFirst) {
     json.set("/on", true);
     json.set("/rate", 0.5);
     json.set("/who", "me");
-    EXPECT_EQ(json.text(),
-              "{\n  \"schema\": \"some-schema\",\n  \"version\": 3,\n  \"runs\": [\n    {\n      \"ops\": 5\n    },\n"
-              "    {\n      \"ops\": -7\n    }\n  ],\n  \"on\": true,\n  \"rate\": 0.5,\n  \"who\": \"me\"\n}\n");
+    EXPECT_EQ(
+        json.text(),
+        "{\n  \"schema\": \"some-schema\",\n  \"version\": 3,\n  \"runs\": [\n    {\n      \"ops\": 5\n    "
+        "},\n"
+        "    {\n      \"ops\": -7\n    }\n  ],\n  \"on\": true,\n  \"rate\": 0.5,\n  \"who\": \"me\"\n}\n");
 }
 
 TEST(Command, JsonReplacesAFileInOneStep) {
@@ -116,8 +119,9 @@ TEST(Command, JsonThatCannotBeWrittenSaysWhy) {
 }
 
 TEST(Command, OptionsArriveAsGiven) {
-    const CommandLine line = read({"stress", "--seconds", "2.5", "--cpus", "4", "--threads", "9", "--seed", "11", "--json",
-                                   "x.json", "--quiet", "--machine", "core:4", "--memory", "64M"});
+    const CommandLine line =
+        read({"stress", "--seconds", "2.5", "--cpus", "4", "--threads", "9", "--seed", "11", "--json",
+              "x.json", "--quiet", "--machine", "core:4", "--memory", "64M"});
     EXPECT_EQ(line.command, Command::Stress);
     EXPECT_EQ(line.status, kDone);
     EXPECT_EQ(line.stress.seconds, 2.5);

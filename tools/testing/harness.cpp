@@ -97,7 +97,8 @@ pid_t spawn_self(std::vector<std::string> arguments, std::vector<std::string> en
 bool read_until(int fd, Clock::time_point deadline, std::string& output) {
     char buffer[4096];
     for (;;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
         if (left <= 0) return false;
         pollfd waiting{fd, POLLIN, 0};
         if (poll(&waiting, 1, static_cast<int>(left)) <= 0) continue;
@@ -145,7 +146,8 @@ ChildResult rerun_this_test(const std::vector<std::string>& environment) {
         return result;
     }
     const std::string self = ::testing::internal::GetArgvs().front();
-    const pid_t pid = spawn_self({self, "--here", "--gtest_filter=" + running_test()}, child_environment(environment), ends[1]);
+    const pid_t pid = spawn_self({self, "--here", "--gtest_filter=" + running_test()},
+                                 child_environment(environment), ends[1]);
     close(ends[1]);
     if (pid > 0) {
         const auto deadline = Clock::now() + std::chrono::seconds(test_timeout_seconds());
@@ -169,7 +171,8 @@ void run_in_child(const std::vector<std::string>& environment, void (*body)()) {
                                  << result.output;
 }
 
-ExpectWarnings::ExpectWarnings(unsigned long expected) : expected_(expected), at_start_(kmirror_warn_count()) {}
+ExpectWarnings::ExpectWarnings(unsigned long expected)
+    : expected_(expected), at_start_(kmirror_warn_count()) {}
 
 ExpectWarnings::~ExpectWarnings() {
     warnings_answered += seen();

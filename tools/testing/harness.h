@@ -3,8 +3,8 @@
 // What a test may use beyond GoogleTest.
 //
 //   KMIRROR_TEST_IN(Suite, Name, "KMIRROR_MACHINE=pack:2 numa:2 core:4 pu:1") { body }
-//       A test whose body runs in a child process with that environment: machine, memory limits and harness mode are
-//       read once per process. The parent fails (or skips) with what the child printed.
+//       A test whose body runs in a child process with that environment: machine, memory limits and harness
+//       mode are read once per process. The parent fails (or skips) with what the child printed.
 //   ExpectWarnings w(2);
 //       Exactly two WARNs are printed while w lives. Outside such a scope one WARN fails the test.
 //   seed()
@@ -12,7 +12,8 @@
 //   rerun_this_test(), in_child()
 //       For a test that must see its own process die: a planted race, a read after free.
 //
-// Locking: all of it belongs to the thread that runs the test, except seed() and in_child(), which any thread may call.
+// Locking: all of it belongs to the thread that runs the test, except seed() and in_child(), which any thread
+// may call.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -71,7 +72,7 @@ void run_in_child(const std::vector<std::string>& environment, void (*body)());
 
 }  // namespace kmirror::testing
 
-#define KMIRROR_TEST_IN(Suite, Name, ...)                                                        \
-    static void kmirror_body_##Suite##_##Name();                                                 \
+#define KMIRROR_TEST_IN(Suite, Name, ...)                                                                  \
+    static void kmirror_body_##Suite##_##Name();                                                           \
     TEST(Suite, Name) { ::kmirror::testing::run_in_child({__VA_ARGS__}, &kmirror_body_##Suite##_##Name); } \
     static void kmirror_body_##Suite##_##Name()

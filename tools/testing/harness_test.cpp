@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The test framework keeps its promises: what must fail fails, in words that lead back to the test. Each case plants
-// the fault in a child process and reads what the child printed.
+// The test framework keeps its promises: what must fail fails, in words that lead back to the test. Each case
+// plants the fault in a child process and reads what the child printed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

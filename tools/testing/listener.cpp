@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The lines of a test run. Called by GoogleTest on the thread that runs the tests; prints to stdout and flushes after
-// every line, because the next test may end the process.
+// The lines of a test run. Called by GoogleTest on the thread that runs the tests; prints to stdout and
+// flushes after every line, because the next test may end the process.
 
 #include "tools/testing/listener.h"
 
@@ -33,15 +33,17 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 }  // namespace
 
 std::string result_line(const char* word, unsigned number, const std::string& name, const std::string& note) {
-    return std::string(word) + " " + std::to_string(number) + " - " + name + (note.empty() ? "" : " # " + note);
+    return std::string(word) + " " + std::to_string(number) + " - " + name +
+           (note.empty() ? "" : " # " + note);
 }
 
 std::string replay_note(const std::string& name) {
     const std::string number = std::to_string(seed());
     const char* make = std::getenv("KMIRROR_REPLAY");
-    const std::string command = make != nullptr
-        ? std::string(make) + " FILTER='" + name + "' KMIRROR_SEED=" + number
-        : "KMIRROR_SEED=" + number + " " + ::testing::internal::GetArgvs().front() + " --gtest_filter='" + name + "'";
+    const std::string command =
+        make != nullptr ? std::string(make) + " FILTER='" + name + "' KMIRROR_SEED=" + number
+                        : "KMIRROR_SEED=" + number + " " + ::testing::internal::GetArgvs().front() +
+                              " --gtest_filter='" + name + "'";
     return "seed " + number + "; replay: " + command;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // main of kmirror-tests: the options of GoogleTest, and
-//   --concurrent   only tests that threads make interesting: suites with Concurrent in their name, and lib/kernel/tests
+//   --concurrent   only tests that threads make interesting: suites with Concurrent in their name, and
+//   lib/kernel/tests
 //   --here         no second process: for a debugger
 //
-// Exit status: 0, 1 when a test failed, 2 for bad input, 77 (in a child of a test) when the only test skipped itself.
+// Exit status: 0, 1 when a test failed, 2 for bad input, 77 (in a child of a test) when the only test skipped
+// itself.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +36,8 @@ struct Options {
 
 bool is_concurrent(const testing::TestSuite& suite) {
     if (std::strstr(suite.name(), "Concurrent") != nullptr) return true;
-    return suite.total_test_count() > 0 && std::strstr(suite.GetTestInfo(0)->file(), "lib/kernel/tests/") != nullptr;
+    return suite.total_test_count() > 0 &&
+           std::strstr(suite.GetTestInfo(0)->file(), "lib/kernel/tests/") != nullptr;
 }
 
 // A GoogleTest filter of all concurrent suites.
@@ -58,7 +61,9 @@ Options own_options(int argc, char** argv) {
         } else if (argument == "--here") {
             options.here = true;
         } else {
-            std::fprintf(stderr, "kmirror-tests: unknown option %s; known are --concurrent, --here and --gtest_...\n", argv[i]);
+            std::fprintf(stderr,
+                         "kmirror-tests: unknown option %s; known are --concurrent, --here and --gtest_...\n",
+                         argv[i]);
             std::exit(2);
         }
     }
@@ -76,7 +81,9 @@ int number_in(const char* name, int otherwise) {
     return text != nullptr ? std::atoi(text) : otherwise;
 }
 
-bool leaks_nothing() { return __lsan_do_recoverable_leak_check == nullptr || __lsan_do_recoverable_leak_check() == 0; }
+bool leaks_nothing() {
+    return __lsan_do_recoverable_leak_check == nullptr || __lsan_do_recoverable_leak_check() == 0;
+}
 
 // Runs the tests in this process.
 int work(bool report_leaks) {

@@ -54,7 +54,9 @@ void RunLog::record(char kind, const std::string& text) const {
 
 void RunLog::started(const std::string& name) const { record('B', name); }
 
-void RunLog::finished(const std::string& name, Outcome outcome) const { record(static_cast<char>(outcome), name); }
+void RunLog::finished(const std::string& name, Outcome outcome) const {
+    record(static_cast<char>(outcome), name);
+}
 
 void RunLog::completed() const { record('E', ""); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What a test process leaves behind for the process that watches it: one record per test begun, ended, and the end.
+// What a test process leaves behind for the process that watches it: one record per test begun, ended, and
+// the end.
 //
 // Owns     a file that exists only as a descriptor, inherited by the worker (KMIRROR_TEST_WORKER=descriptor).
 // Fails    never silently: without the file the run ends with a message.
@@ -16,8 +17,8 @@ enum class Outcome : char { Passed = 'p', Failed = 'f', Skipped = 's' };
 // How far a run came.
 struct Progress {
     std::vector<std::string> begun;  // every test that was started, in order
-    std::string current;             // begun and not ended: where the process died; empty if between two tests
-    bool complete = false;           // the run reached its end
+    std::string current;    // begun and not ended: where the process died; empty if between two tests
+    bool complete = false;  // the run reached its end
     unsigned passed = 0, failed = 0, skipped = 0;
 };
 

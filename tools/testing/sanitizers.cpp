@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// How the sanitizers run in our programs. Read by their runtimes before main; without a sanitizer nobody calls these.
+// How the sanitizers run in our programs. Read by their runtimes before main; without a sanitizer nobody
+// calls these.
 //
-// Suppressions name functions and files of liburcu and libtbb only: neither is built for the thread sanitizer, so it
-// sees their memory accesses but not all of their synchronisation. A report that names only our code is never hidden.
+// Suppressions name functions and files of liburcu and libtbb only: neither is built for the thread
+// sanitizer, so it sees their memory accesses but not all of their synchronisation. A report that names only
+// our code is never hidden.
 
 // The leak check is run, and counted as a case, at the end of the tests (main.cpp).
 extern "C" const char* __asan_default_options() {
-    return "detect_stack_use_after_return=1:leak_check_at_exit=0:strict_string_checks=1:check_initialization_order=1";
+    return "detect_stack_use_after_return=1:leak_check_at_exit=0:strict_string_checks=1:check_initialization_"
+           "order=1";
 }
 
 extern "C" const char* __ubsan_default_options() { return "print_stacktrace=1"; }

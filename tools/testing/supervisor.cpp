@@ -2,7 +2,8 @@
 //
 // The process that watches the tests.
 //
-// Bounds   every worker that dies has begun at least one test (or the run ends), so there are at most as many workers
+// Bounds   every worker that dies has begun at least one test (or the run ends), so there are at most as many
+// workers
 //          as tests.
 // Fails    a worker that cannot be started ends the run with status 2.
 
@@ -80,7 +81,8 @@ void add(Totals& totals, const Progress& progress, int status) {
     totals.skipped += progress.skipped;
     totals.begun.insert(totals.begun.end(), progress.begun.begin(), progress.begun.end());
     if (progress.complete && WIFEXITED(status)) return;
-    const std::string name = progress.current.empty() ? "the test process lives to its end" : progress.current;
+    const std::string name =
+        progress.current.empty() ? "the test process lives to its end" : progress.current;
     const std::string note = death(status) + (progress.current.empty() ? "" : "; " + replay_note(name));
     ++totals.failed;
     std::puts(result_line("not ok", totals.cases(), name, note).c_str());

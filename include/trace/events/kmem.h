@@ -23,7 +23,8 @@ extern bool kmirror_harness_counting;
 __attribute__((cold)) void kmirror_count_alloc(struct kmem_cache *s, size_t nr);
 __attribute__((cold)) void kmirror_count_free(struct kmem_cache *s, size_t nr);
 
-#define kmirror_counting_on() __builtin_expect(__atomic_load_n(&kmirror_harness_counting, __ATOMIC_RELAXED), 0)
+#define kmirror_counting_on()                                                                     \
+    __builtin_expect(__atomic_load_n(&kmirror_harness_counting, __ATOMIC_RELAXED), 0)
 
 #else
 

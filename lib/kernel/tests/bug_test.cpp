@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The promise: WARN is counted, shows place, message and a stack with names, and goes on; BUG ends the process.
+// The promise: WARN is counted, shows place, message and a stack with names, and goes on; BUG ends the
+// process.
 
 #include <kmirror/printk.h>
 #include <linux/bug.h>

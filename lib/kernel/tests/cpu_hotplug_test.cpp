@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: cpu_down() moves threads away, waits for their sections, and tells who asked in the right order; an error
-// of a callback leaves the CPU as it was.
+// Promise: cpu_down() moves threads away, waits for their sections, and tells who asked in the right order;
+// an error of a callback leaves the CPU as it was.
 
 #include "lib/kernel/tests/threads.h"
 #include "tools/testing/harness.h"
@@ -153,7 +153,38 @@ KMIRROR_TEST_IN(CpuHotplug, CallbacksComeInOrder, "KMIRROR_MACHINE=core:2 pu:1")
     fail_startup = 0;
 }
 
-// The dead CPU's data is the callback's alone: plain accesses on both sides, judged by the counts (and by TSan).
+int fail_prepare_2;
+int prepare_2(unsigned int) { calls += "P"; return fail_prepare_2; }
+int dead_2(unsigned int) { calls += "D"; return 0; }
+int online_2(unsigned int) { calls += "O"; return 0; }
+int going_2(unsigned int) { calls += "G"; return 0; }
+
+KMIRROR_TEST_IN(CpuHotplug, AnErrorUndoesWhatWasDone, "KMIRROR_MACHINE=core:2 pu:1")
+{
+    ASSERT_GE(cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "test:1", prepare, dead), 0);
+    ASSERT_GE(cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "test:2", prepare_2, dead_2), 0);
+    ASSERT_GE(cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "test:3", online, going), 0);
+    ASSERT_GE(cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "test:4", online_2, going_2), 0);
+    fail_teardown = -EAGAIN;
+    EXPECT_EQ(cpu_down(1), -EAGAIN);
+    EXPECT_EQ(calls, "Gg1O") << "the one that failed is not started again";
+    fail_teardown = 0;
+    calls.clear();
+    EXPECT_EQ(cpu_down(1), 0);
+    EXPECT_EQ(calls, "Gg1Dd1");
+    calls.clear();
+    fail_prepare_2 = -ENOMEM;
+    EXPECT_EQ(cpu_up(1), -ENOMEM);
+    EXPECT_FALSE(cpu_online(1));
+    EXPECT_EQ(calls, "p1Pd1");
+    fail_prepare_2 = 0;
+    calls.clear();
+    EXPECT_EQ(cpu_up(1), 0);
+    EXPECT_EQ(calls, "p1Po1O");
+}
+
+// The dead CPU's data is the callback's alone: plain accesses on both sides, judged by the counts (and by
+// TSan).
 struct Counted {
     local_trylock_t lock;
     unsigned long count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a thread has a CPU and keeps it; more threads than CPUs share; a local lock excludes the others on its CPU,
-// whoever came first and whoever leaves; one that is alone again locks with plain stores again.
+// Promise: a thread has a CPU and keeps it; more threads than CPUs share; a local lock excludes the others on
+// its CPU, whoever came first and whoever leaves; one that is alone again locks with plain stores again.
 
 #include "lib/kernel/cpu.h"
 #include "lib/kernel/tests/threads.h"
@@ -202,8 +202,9 @@ KMIRROR_TEST_IN(CpuLease, AVisitorRunsOnTheOwnersCpu, "KMIRROR_MACHINE=core:2 pu
     EXPECT_EQ(smp_call_function_single(2, [](void *) {}, nullptr, 1), -ENXIO);
 }
 
-// A signal stops the owner at whatever instruction it is; a visitor takes the lock meanwhile, lets the owner go on and
-// stays inside for a while. The thread sanitizer delivers signals late, and never gives plain locking away.
+// A signal stops the owner at whatever instruction it is; a visitor takes the lock meanwhile, lets the owner
+// go on and stays inside for a while. The thread sanitizer delivers signals late, and never gives plain
+// locking away.
 #if !KMIRROR_TSAN
 struct Stop {
     std::atomic<int> arrived{0}, go_on{0}; // rounds
@@ -236,8 +237,8 @@ KMIRROR_TEST_IN(CpuLease, AnOwnerInterruptedAnywhereIsExcluded, "KMIRROR_MACHINE
         }
     });
     unsigned long entered = 0;
-    const auto start = std::chrono::steady_clock::now();
-    for (int round = 1; round <= 400 && std::chrono::steady_clock::now() - start < std::chrono::seconds(1); ++round) {
+    const auto end_of_time = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    for (int round = 1; round <= 400 && std::chrono::steady_clock::now() < end_of_time; ++round) {
         // Now and then the owner gets far; in the other rounds it may not even come to its next instruction.
         for (const unsigned int before = turns; round % 4 == 0 && turns - before < 30;)
             yield();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The promise: mock mode refuses and counts as the kernel's radix-tree tests expect, kernel mode does neither.
+// The promise: mock mode refuses and counts as the kernel's radix-tree tests expect, kernel mode does
+// neither.
 
 #include <kmirror/harness.h>
 #include <linux/errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: the ring and chain helpers keep order and links, as in the kernel (shims that did nothing have lost slabs).
+// Promise: the ring and chain helpers keep order and links, as in the kernel (shims that did nothing have
+// lost slabs).
 
 #include "lib/kernel/tests/threads.h"
 

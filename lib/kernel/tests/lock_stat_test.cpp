@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: statistics count every acquisition under the name of the lock's init site, with what it waited and held.
+// Promise: statistics count every acquisition under the name of the lock's init site, with what it waited and
+// held.
 
 #include "lib/kernel/tests/threads.h"
 #include "tools/testing/harness.h"

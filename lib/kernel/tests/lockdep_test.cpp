@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: with checks on, a lock order that contradicts an earlier one, a lock taken twice, and an assertion about a
-// lock that is not held are reported, each once; correct code is silent.
+// Promise: with checks on, a lock order that contradicts an earlier one, a lock taken twice, and an assertion
+// about a lock that is not held are reported, each once; correct code is silent.
 
 #include "lib/kernel/tests/threads.h"
 #include "tools/testing/harness.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The promise: blocks are split as small as asked, aligned to their size, never overlap, and merge back completely.
+// The promise: blocks are split as small as asked, aligned to their size, never overlap, and merge back
+// completely.
 
 #include "lib/kernel/tests/pages.h"
 
@@ -14,10 +15,10 @@
 
 namespace {
 
-KMIRROR_TEST_IN(PageBuddy, SplitBlocksMergeBackToOne, "KMIRROR_MEM=16M", "KMIRROR_MACHINE=core:1 pu:1")
+KMIRROR_TEST_IN(PageBuddy, SplitBlocksMergeBackToOne, memory(4096), "KMIRROR_MACHINE=core:1 pu:1")
 {
     const kmirror_page_counts fresh = node_pages(0);
-    EXPECT_EQ(fresh.managed * PAGE_SIZE, 16UL << 20);
+    EXPECT_EQ(fresh.managed, 4096u);
     EXPECT_EQ(fresh.untouched, fresh.managed);
     struct page *const page = alloc_frozen_pages_node(0, GFP_KERNEL, 0);
     const kmirror_page_counts split = node_pages(0);
@@ -33,7 +34,7 @@ KMIRROR_TEST_IN(PageBuddy, SplitBlocksMergeBackToOne, "KMIRROR_MEM=16M", "KMIRRO
     EXPECT_EQ(merged.free, merged.managed);
 }
 
-KMIRROR_TEST_IN(PageBuddy, EveryOrderIsAlignedToItsSize, "KMIRROR_MEM=32M", "KMIRROR_MACHINE=core:1 pu:1")
+KMIRROR_TEST_IN(PageBuddy, EveryOrderIsAlignedToItsSize, memory(8192), "KMIRROR_MACHINE=core:1 pu:1")
 {
     for (unsigned order = 0; order <= MAX_PAGE_ORDER; ++order) {
         struct page *const page = alloc_frozen_pages_node(0, GFP_KERNEL, order);
@@ -46,10 +47,10 @@ KMIRROR_TEST_IN(PageBuddy, EveryOrderIsAlignedToItsSize, "KMIRROR_MEM=32M", "KMI
     EXPECT_EQ(alloc_frozen_pages_node(0, GFP_KERNEL, MAX_PAGE_ORDER + 1), nullptr);
 }
 
-KMIRROR_TEST_IN(PageBuddy, AnOddSizedNodeUsesItsLastPages, "KMIRROR_MEM=4620K", "KMIRROR_MACHINE=core:1 pu:1")
+KMIRROR_TEST_IN(PageBuddy, AnOddSizedNodeUsesItsLastPages, memory(1155), "KMIRROR_MACHINE=core:1 pu:1")
 {
     const kmirror_page_counts before = node_pages(0);
-    EXPECT_EQ(before.managed * PAGE_SIZE, 4620UL << 10 & PAGE_MASK);
+    EXPECT_EQ(before.managed, 1155u);
     const std::vector<struct page *> all = take_all(0, GFP_KERNEL | __GFP_MEMALLOC, 0);
     EXPECT_EQ(all.size(), before.managed);
     give_all(all, 0);
@@ -57,7 +58,7 @@ KMIRROR_TEST_IN(PageBuddy, AnOddSizedNodeUsesItsLastPages, "KMIRROR_MEM=4620K", 
     expect_consistent(node_pages(0));
 }
 
-KMIRROR_TEST_IN(PageBuddy, RandomBlocksNeverOverlapAndAllMerge, "KMIRROR_MEM=24M", "KMIRROR_MACHINE=core:2 pu:1")
+KMIRROR_TEST_IN(PageBuddy, RandomBlocksNeverOverlapAndAllMerge, memory(6144), "KMIRROR_MACHINE=core:2 pu:1")
 {
     kmirror_random_seed(kmirror::testing::seed());
     std::map<unsigned long, unsigned> live;   // first page -> order
@@ -70,10 +71,13 @@ KMIRROR_TEST_IN(PageBuddy, RandomBlocksNeverOverlapAndAllMerge, "KMIRROR_MEM=24M
             const unsigned long pfn = page_to_pfn(page);
             const auto next = live.upper_bound(pfn);
             ASSERT_TRUE(next == live.end() || next->first >= pfn + (1UL << order));
-            ASSERT_TRUE(next == live.begin() || std::prev(next)->first + (1UL << std::prev(next)->second) <= pfn);
+            if (next != live.begin()) {
+                const auto &[before, before_order] = *std::prev(next);
+                ASSERT_LE(before + (1UL << before_order), pfn);
+            }
             live[pfn] = order;
         } else if (!live.empty()) {
-            auto victim = live.lower_bound(get_random_u32_below(24 << 8));
+            auto victim = live.lower_bound(get_random_u32_below(6144));
             if (victim == live.end())
                 victim = live.begin();
             free_frozen_pages(pfn_to_page(victim->first), victim->second);
@@ -89,7 +93,8 @@ KMIRROR_TEST_IN(PageBuddy, RandomBlocksNeverOverlapAndAllMerge, "KMIRROR_MEM=24M
     EXPECT_EQ((end.blocks[MAX_PAGE_ORDER] << MAX_PAGE_ORDER) + end.untouched, end.managed);
 }
 
-KMIRROR_TEST_IN(PageBuddy, ManyThreadsLeaveEverythingWhole, "KMIRROR_MEM=64M", "KMIRROR_MACHINE=pack:2 numa:1 core:2 pu:1")
+KMIRROR_TEST_IN(PageBuddy, ManyThreadsLeaveEverythingWhole, memory(16384),
+                "KMIRROR_MACHINE=pack:2 numa:1 core:2 pu:1")
 {
     std::vector<std::thread> threads;
     for (int t = 0; t < 6; ++t)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The promise: memory ends where KMIRROR_MEM says, reserves are for whom they are meant, nodes are tried by distance.
+// The promise: memory ends where KMIRROR_MEM says, reserves are for whom they are meant, nodes are tried by
+// distance.
 
 #include "lib/kernel/tests/pages.h"
 
@@ -23,7 +24,7 @@ using ::testing::HasSubstr;
 
 namespace {
 
-KMIRROR_TEST_IN(PageLimits, OrdinaryRequestsEndAtTheReserve, "KMIRROR_MEM=16M", "KMIRROR_MACHINE=core:2 pu:1")
+KMIRROR_TEST_IN(PageLimits, OrdinaryRequestsEndAtTheReserve, memory(4096), "KMIRROR_MACHINE=core:2 pu:1")
 {
     const kmirror_page_counts fresh = node_pages(0);
     EXPECT_GT(fresh.reserve, 0u);
@@ -48,7 +49,7 @@ KMIRROR_TEST_IN(PageLimits, OrdinaryRequestsEndAtTheReserve, "KMIRROR_MEM=16M", 
     free_frozen_pages(again, 0);
 }
 
-KMIRROR_TEST_IN(PageLimits, ATaskThatFreesMemoryMayUseTheReserve, "KMIRROR_MEM=2M", "KMIRROR_MACHINE=core:1 pu:1")
+KMIRROR_TEST_IN(PageLimits, ATaskThatFreesMemoryMayUseTheReserve, memory(512), "KMIRROR_MACHINE=core:1 pu:1")
 {
     const std::vector<struct page *> ordinary = take_all(0, GFP_KERNEL, 0);
     EXPECT_FALSE(gfp_pfmemalloc_allowed(GFP_KERNEL));
@@ -64,7 +65,7 @@ KMIRROR_TEST_IN(PageLimits, ATaskThatFreesMemoryMayUseTheReserve, "KMIRROR_MEM=2
     give_all(ordinary, 0);
 }
 
-KMIRROR_TEST_IN(PageLimits, AFullNodeFallsBackToItsNeighboursUnlessTold, "KMIRROR_MEM=0:4M,1:8M",
+KMIRROR_TEST_IN(PageLimits, AFullNodeFallsBackToItsNeighboursUnlessTold, memory(1024, 2048),
                 "KMIRROR_MACHINE=pack:2 numa:1 core:1 pu:1")
 {
     const std::vector<struct page *> local = take_all(0, GFP_KERNEL | __GFP_THISNODE, 0);
@@ -81,7 +82,7 @@ KMIRROR_TEST_IN(PageLimits, AFullNodeFallsBackToItsNeighboursUnlessTold, "KMIRRO
     give_all(local, 0);
 }
 
-KMIRROR_TEST_IN(PageLimits, ANodeWithoutMemoryIsServedByTheNearest, "KMIRROR_MEM=0:0,1:8M",
+KMIRROR_TEST_IN(PageLimits, ANodeWithoutMemoryIsServedByTheNearest, memory(0, 2048),
                 "KMIRROR_MACHINE=pack:2 numa:1 core:1 pu:1")
 {
     page_alloc_init();
@@ -98,7 +99,8 @@ KMIRROR_TEST_IN(PageLimits, ANodeWithoutMemoryIsServedByTheNearest, "KMIRROR_MEM
     EXPECT_EQ(kmirror_node_pages(-1, &none), -EINVAL);
 }
 
-KMIRROR_TEST_IN(PageLimits, ACallersOwnNodeComesFirst, "KMIRROR_MEM=64M", "KMIRROR_MACHINE=pack:4 numa:1 core:1 pu:1")
+KMIRROR_TEST_IN(PageLimits, ACallersOwnNodeComesFirst, memory(16384),
+                "KMIRROR_MACHINE=pack:4 numa:1 core:1 pu:1")
 {
     for (int cpu = 0; cpu < 4; ++cpu) {
         ASSERT_EQ(kmirror_cpu_lease(cpu), cpu);
@@ -106,12 +108,13 @@ KMIRROR_TEST_IN(PageLimits, ACallersOwnNodeComesFirst, "KMIRROR_MEM=64M", "KMIRR
         EXPECT_EQ(page_to_nid(page), cpu_to_node(cpu));
         free_frozen_pages(page, 0);
     }
-    EXPECT_EQ(totalram_pages() * PAGE_SIZE, 64UL << 20);
+    EXPECT_EQ(totalram_pages(), 16384u);
     ExpectWarnings warnings(1);
     EXPECT_EQ(alloc_frozen_pages_node(4, GFP_KERNEL, 0), nullptr);
 }
 
-KMIRROR_TEST_IN(PageLimits, ASleepingRequestWaitsForCallbacksThatFree, "KMIRROR_MEM=2M", "KMIRROR_MACHINE=core:1 pu:1")
+KMIRROR_TEST_IN(PageLimits, ASleepingRequestWaitsForCallbacksThatFree, memory(512),
+                "KMIRROR_MACHINE=core:1 pu:1")
 {
     struct Late {
         rcu_head head;
@@ -128,7 +131,7 @@ KMIRROR_TEST_IN(PageLimits, ASleepingRequestWaitsForCallbacksThatFree, "KMIRROR_
     rcu_barrier();
 }
 
-KMIRROR_TEST_IN(PageLimits, NofailWaitsUntilThereIsMemory, "KMIRROR_MEM=2M", "KMIRROR_MACHINE=core:2 pu:1")
+KMIRROR_TEST_IN(PageLimits, NofailWaitsUntilThereIsMemory, memory(512), "KMIRROR_MACHINE=core:2 pu:1")
 {
     const std::vector<struct page *> all = take_all(0, GFP_KERNEL | __GFP_MEMALLOC, 0);
     std::atomic<struct page *> got{nullptr};
@@ -173,7 +176,8 @@ TEST(PageLimits, AnImpossibleSettingEndsTheProcessWithOneLine)
         page_alloc_init();
         return;
     }
-    for (const char *const value : {"0", "1K", "12Q", "-5M", "9999T", "0:4M,0", "7:4M", "0:4M;1:4M", "0:0", ":", "0:"}) {
+    for (const char *const value : {"0", "1K", "12Q", "-5M", "9999T", "0:4M,0", "7:4M", "0:4M;1:4M",
+                                    "0:0", ":", "0:"}) {
         const auto child = kmirror::testing::rerun_this_test({std::string("KMIRROR_MEM=") + value,
                                                               "KMIRROR_MACHINE=core:1 pu:1"});
         EXPECT_EQ(child.status, 2) << value << ": " << child.output;

@@ -98,7 +98,7 @@ TEST(PageState, OrdersHoldTheirBytes)
     EXPECT_EQ(get_order(5 * PAGE_SIZE), 3);
 }
 
-KMIRROR_TEST_IN(PageState, AWrongFreeIsReportedAndChangesNothing, "KMIRROR_MEM=8M", "KMIRROR_MACHINE=core:1 pu:1")
+KMIRROR_TEST_IN(PageState, AWrongFreeIsReportedAndChangesNothing, memory(2048), "KMIRROR_MACHINE=core:1 pu:1")
 {
     struct page *const page = alloc_frozen_pages(GFP_KERNEL | __GFP_COMP, 2);
     const unsigned long free_before = node_pages(0).free;

@@ -9,7 +9,20 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
+
+// KMIRROR_MEM for so many pages, whatever their size, in all or node by node.
+inline std::string memory(unsigned long pages)
+{
+    return "KMIRROR_MEM=" + std::to_string(pages * PAGE_SIZE / 1024) + "K";
+}
+
+inline std::string memory(unsigned long pages_of_0, unsigned long pages_of_1)
+{
+    const auto size = [](unsigned long pages) { return std::to_string(pages * PAGE_SIZE / 1024) + "K"; };
+    return "KMIRROR_MEM=0:" + size(pages_of_0) + ",1:" + size(pages_of_1);
+}
 
 // The figures of a node, with the per-CPU lists emptied first.
 inline kmirror_page_counts node_pages(int nid)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: alloc_percpu() gives a zeroed, aligned copy for each possible CPU, free_percpu() makes room again, and the
-// this_cpu operations count exactly where they say so.
+// Promise: alloc_percpu() gives a zeroed, aligned copy for each possible CPU, free_percpu() makes room again,
+// and the this_cpu operations count exactly where they say so.
 
 #include "lib/kernel/tests/threads.h"
 #include "tools/testing/harness.h"

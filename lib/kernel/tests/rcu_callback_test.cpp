@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The promise: a callback runs once, after a grace period, on a thread of the library, and rcu_barrier() waits for
-// those queued before it and for nothing else.
+// The promise: a callback runs once, after a grace period, on a thread of the library, and rcu_barrier()
+// waits for those queued before it and for nothing else.
 
 #include <linux/rcupdate.h>
 
@@ -141,35 +141,69 @@ TEST(RcuCallback, BarrierWaitsForTheBatchThatIsRunning)
     EXPECT_EQ(slow.runs, 1);
 }
 
-// The middle one of many: other programs may keep this one from running in some of them.
-Clock::duration median(size_t rounds, const std::function<void()> &body)
+// The middle one of many: other programs may keep this one from running in some of them. `body` gives its own
+// time.
+Clock::duration median(size_t rounds, const std::function<Clock::duration()> &body)
 {
     std::vector<Clock::duration> times(rounds);
-    for (Clock::duration &time : times) {
-        const auto start = Clock::now();
-        body();
-        time = Clock::now() - start;
-    }
+    std::generate(times.begin(), times.end(), body);
     std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
     return times[rounds / 2];
+}
+
+Clock::duration time_barrier()
+{
+    const auto start = Clock::now();
+    rcu_barrier();
+    return Clock::now() - start;
 }
 
 TEST(RcuCallback, BarrierWithNothingQueuedCostsMicroseconds)
 {
     rcu_barrier();
-    EXPECT_LT(median(1000, rcu_barrier), 5us);
+    EXPECT_LT(median(1000, time_barrier), 5us);
 }
 
 // A lane rests for a millisecond after a batch, unless somebody waits.
-TEST(RcuCallback, BarrierDoesNotWaitOutTheRestOfTheLane)
+TEST(RcuCallback, BarrierEndsTheRestOfALane)
 {
-    const auto middle = median(200, [] {
-        Item item;
-        call_rcu(&item.head, count_run);
+    const auto middle = median(100, [] {
+        Item first, second;
+        call_rcu(&first.head, count_run);
         rcu_barrier();
-        ASSERT_EQ(item.runs, 1);
+        std::this_thread::sleep_for(100us);   // now the lane rests
+        call_rcu(&second.head, count_run);
+        return time_barrier();
     });
-    EXPECT_LT(middle, 700us);
+    EXPECT_LT(middle, 600us);
+}
+
+TEST(RcuCallback, ALaneDoesNotRestWhileSomebodyWaits)
+{
+    static std::atomic<bool> started, go;
+    const auto middle = median(100, [] {
+        started = go = false;
+        Item item;
+        call_rcu(&item.head, [](rcu_head *head) {
+            started = true;
+            while (!go)
+                std::this_thread::sleep_for(20us);
+            count_run(head);
+        });
+        while (!started)
+            std::this_thread::sleep_for(20us);
+        std::atomic<Clock::duration> waited{};
+        std::thread waiter([&] {
+            rcu_barrier();
+            waited = Clock::now().time_since_epoch();
+        });
+        std::this_thread::sleep_for(300us);   // now the waiter's entry is queued behind the batch that runs
+        const auto start = Clock::now().time_since_epoch();
+        go = true;
+        waiter.join();
+        return waited.load() - start;
+    });
+    EXPECT_LT(middle, 800us);
 }
 
 TEST(RcuCallback, MayQueueMoreAndMayReadAndMayFreeItself)
@@ -215,7 +249,8 @@ KMIRROR_TEST_IN(RcuCallback, WaitingInsideACallbackIsReported, "KMIRROR_LOGLEVEL
     EXPECT_EQ(item.runs, 1);
 }
 
-KMIRROR_TEST_IN(RcuCallback, FourNodesHaveFourLanesAndOneBarrierWaitsForAll, "KMIRROR_MACHINE=pack:4 numa:1 core:2 pu:1")
+KMIRROR_TEST_IN(RcuCallback, FourNodesHaveFourLanesAndOneBarrierWaitsForAll,
+                "KMIRROR_MACHINE=pack:4 numa:1 core:2 pu:1")
 {
     std::vector<std::thread> threads;
     std::vector<Item> items(8);

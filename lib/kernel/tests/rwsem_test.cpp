@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: writers are alone, readers are together, neither starves, and a downgrade lets no writer in between.
+// Promise: writers are alone, readers are together, neither starves, and a downgrade lets no writer in
+// between.
 
 #include "lib/kernel/tests/threads.h"
 #include "tools/testing/harness.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The promise: the sanitizers see into the arena and across grace periods. Each wrong access below ends a child with
-// the sanitizer's report, and the same access done right, in the same program, ends it with nothing.
+// The promise: the sanitizers see into the arena and across grace periods. Each wrong access below ends a
+// child with the sanitizer's report, and the same access done right, in the same program, ends it with
+// nothing.
 
 #include "lib/kernel/tests/pages.h"
 
@@ -205,7 +206,8 @@ TEST(SanitizerRcu, WhatCallbacksWroteIsSeenBehindABarrier)
     EXPECT_EQ(sum, 50);
 }
 
-// A thread that reads what `object` points to after it has left the section, while the callback overwrites it.
+// A thread that reads what `object` points to after it has left the section, while the callback overwrites
+// it.
 TEST(SanitizerRcu, AReaderThatReadsBehindItsSectionIsARace)
 {
     expect_race([] {

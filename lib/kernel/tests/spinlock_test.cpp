@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: both lock types exclude, serve waiters in the order they came, keep going when there are more threads than
-// processors, and spinlock_t may be mixed with pthread_mutex_lock() on the same object.
+// Promise: both lock types exclude, serve waiters in the order they came, keep going when there are more
+// threads than processors, and spinlock_t may be mixed with pthread_mutex_lock() on the same object.
 
+#include "lib/kernel/spinlock.h"
 #include "lib/kernel/tests/threads.h"
 #include "tools/testing/harness.h"
 
@@ -12,7 +13,10 @@
 #include <linux/spinlock.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstring>
+#include <ctime>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -138,18 +142,108 @@ TYPED_TEST(QueuedLocks, SleepersAreAllWoken)
     EXPECT_TRUE(lock.try_lock());
 }
 
-// The lock is free, but a first waiter is about to take it: newcomers queue up unless that one sleeps.
+// The lock is free, but a first waiter (played by the test) is about to take it: newcomers queue up behind it
+// unless it sleeps.
 TEST(QueuedLock, NewcomersOvertakeOnlyASleepingHead)
 {
+    kmirror_lock_waiter head = {nullptr, kmirror::kernel::kHead};
     raw_spinlock_t lock = __RAW_SPIN_LOCK_UNLOCKED(lock);
-    auto *const someone = reinterpret_cast<kmirror_lock_waiter *>(&lock);
-    lock.tail = someone;
+    lock.tail = &head;
     EXPECT_FALSE(raw_spin_trylock(&lock));
     lock.steal = 1;
     raw_spin_lock(&lock);
-    EXPECT_EQ(lock.word, 1u);
-    EXPECT_EQ(lock.tail, someone) << "did not queue";
+    EXPECT_EQ(lock.tail, &head) << "it queued";
     raw_spin_unlock(&lock);
+
+    WRITE_ONCE(lock.steal, 0);
+    std::atomic<bool> has_it{false};
+    std::jthread newcomer([&] {
+        raw_spin_lock(&lock);
+        has_it = true;
+        raw_spin_unlock(&lock);
+    });
+    EXPECT_TRUE(wait_until([&] { return __atomic_load_n(&head.next, __ATOMIC_ACQUIRE) || has_it; }));
+    msleep(3);
+    EXPECT_FALSE(has_it) << "it overtook a head that was awake";
+    if (kmirror_lock_waiter *const waiter = head.next) {
+        __atomic_store_n(&waiter->state, kmirror::kernel::kHead, __ATOMIC_RELEASE);
+        kmirror_spin_wake(&waiter->state);
+    }
+}
+
+// A head that never slept takes the lock with 1; if the next waiter sleeps by then, the lock must still wake
+// it. The head loses its processor while it spins: a timer's handler holds it until the other one is asleep.
+struct StoppedHead {
+    raw_spinlock_t lock = __RAW_SPIN_LOCK_UNLOCKED(lock);
+    std::atomic<bool> timer_fired{false}, spinning{false}, may_go{false};
+};
+StoppedHead *stopped_head;
+
+void stop_head(int)
+{
+    StoppedHead &head = *stopped_head;
+    head.spinning = READ_ONCE(head.lock.tail) && READ_ONCE(head.lock.word) == 1;
+    head.timer_fired = true;
+    while (head.spinning && !head.may_go)
+        yield();
+}
+
+// Fires SIGUSR1 at the calling thread once, some microseconds from now.
+class OneShot {
+public:
+    explicit OneShot(int microseconds)
+    {
+        sigevent event = {};
+        event.sigev_notify = SIGEV_THREAD_ID;
+        event.sigev_signo = SIGUSR1;
+        event._sigev_un._tid = kmirror_task_pid();
+        timer_create(CLOCK_MONOTONIC, &event, &timer_);
+        const itimerspec when = {{}, {0, microseconds * 1000L}};
+        timer_settime(timer_, 0, &when, nullptr);
+    }
+    ~OneShot() { timer_delete(timer_); }
+
+private:
+    timer_t timer_;
+};
+
+// False if the timer did not meet the head spinning.
+bool hand_over_to_a_sleeper(int microseconds)
+{
+    StoppedHead shared;
+    stopped_head = &shared;
+    raw_spin_lock(&shared.lock);
+    std::jthread head([&] {
+        const OneShot timer(microseconds);
+        raw_spin_lock(&shared.lock);
+        raw_spin_unlock(&shared.lock);
+        EXPECT_TRUE(wait_until([&] { return shared.timer_fired.load(); }));
+    });
+    EXPECT_TRUE(wait_until([&] { return shared.timer_fired.load(); }));
+    const bool spinning = shared.spinning;
+    std::jthread next;
+    if (spinning) {
+        const void *const first = READ_ONCE(shared.lock.tail);
+        next = std::jthread([&] {
+            raw_spin_lock(&shared.lock);
+            raw_spin_unlock(&shared.lock);
+        });
+        EXPECT_TRUE(wait_until([&] { return READ_ONCE(shared.lock.tail) != first; }));
+        msleep(3);
+    }
+    raw_spin_unlock(&shared.lock);
+    shared.may_go = true;
+    return spinning;
+}
+
+TEST(QueuedLock, AHeadThatSpunWakesTheSleeperBehindIt)
+{
+    signal(SIGUSR1, stop_head);
+    bool spinning = false;
+    for (int round = 0; round < 1000 && !spinning; ++round)
+        spinning = hand_over_to_a_sleeper(1 + round % 12);
+    signal(SIGUSR1, SIG_DFL);
+    EXPECT_TRUE(spinning || sysconf(_SC_NPROCESSORS_ONLN) == 1);
 }
 
 // ---- spinlock_t and pthread_mutex_t on one object ----
@@ -204,6 +298,58 @@ TEST(SpinlockPthread, BothKindsExcludeAndWakeEachOther)
     EXPECT_EQ(count, 18000u);
     EXPECT_EQ(not_alone, 0u);
     EXPECT_TRUE(spin_trylock(&shared.spin));
+}
+
+// One thread that takes the lock its way, holds it until told, and gives it back.
+class Taker {
+public:
+    Taker(Shared &shared, bool with_pthread)
+        : thread_([this, &shared, with_pthread] {
+              with_pthread ? void(pthread_mutex_lock(&shared.mutex)) : spin_lock(&shared.spin);
+              has_it = true;
+              EXPECT_TRUE(wait_until([this] { return give_back.load(); }));
+              with_pthread ? void(pthread_mutex_unlock(&shared.mutex)) : spin_unlock(&shared.spin);
+          })
+    {
+    }
+    std::atomic<bool> has_it{false}, give_back{false};
+
+private:
+    std::jthread thread_;
+};
+
+// Sleepers of the word and sleepers of the queue, arranged so that one wake-up must lead to the next.
+TEST(SpinlockPthread, OneSleeperWakesTheNextOfTheOtherKind)
+{
+    Shared shared;
+    spin_lock(&shared.spin);
+    Taker first(shared, false); // head, asleep on the word
+    EXPECT_TRUE(wait_until([&] { return READ_ONCE(shared.spin.word) == 2; }));
+    Taker second(shared, true); // on the word as well
+    msleep(5);
+    first.give_back = true;
+    spin_unlock(&shared.spin);
+    EXPECT_TRUE(wait_until([&] { return second.has_it.load(); }));
+    second.give_back = true;
+}
+
+TEST(SpinlockPthread, AMovedSleeperWakesWhoCameToTheWordLater)
+{
+    Shared shared;
+    spin_lock(&shared.spin);
+    Taker head(shared, false);
+    EXPECT_TRUE(wait_until([&] { return READ_ONCE(shared.spin.word) == 2; }));
+    const void *const last = READ_ONCE(shared.spin.tail);
+    Taker moved(shared, false); // asleep in the queue, moved to the word when `head` has the lock
+    EXPECT_TRUE(wait_until([&] { return READ_ONCE(shared.spin.tail) != last; }));
+    msleep(5);
+    spin_unlock(&shared.spin);
+    EXPECT_TRUE(wait_until([&] { return head.has_it.load(); }));
+    Taker later(shared, true);
+    msleep(5);
+    moved.give_back = head.give_back = true;
+    EXPECT_TRUE(wait_until([&] { return later.has_it.load(); }));
+    later.give_back = true;
 }
 
 TEST(BitSpinlock, Excludes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: KMIRROR_MACHINE becomes CPUs, nodes and distances as it says; what is impossible is one line and status 2.
+// Promise: KMIRROR_MACHINE becomes CPUs, nodes and distances as it says; what is impossible is one line and
+// status 2.
 
 #include "tools/testing/harness.h"
 
@@ -116,8 +117,9 @@ TEST_P(ImpossibleMachine, IsOneLineAndStatusTwo)
 }
 
 INSTANTIATE_TEST_SUITE_P(Topology, ImpossibleMachine,
-                         ::testing::Values("no-such-preset", "core:4", "pack:0 pu:1", "pu:-3", "pu:2.5", "pack:2 foo:3 pu:1",
-                                           "pu:1000000000", "pack:3x pu:1", "numa:65 pu:1", "pu:1025", "two\nlines"),
+                         ::testing::Values("no-such-preset", "core:4", "pack:0 pu:1", "pu:-3", "pu:2.5",
+                                           "pack:2 foo:3 pu:1", "pu:1000000000", "pack:3x pu:1",
+                                           "numa:65 pu:1", "pu:1025", "two\nlines"),
                          [](const auto &info) { return std::to_string(info.index); });
 
 TEST(Topology, SizesAreReadWithTheirUnit)
