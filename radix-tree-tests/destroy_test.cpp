@@ -77,7 +77,7 @@ TEST_P(MapleDestroy, of_subtrees_by_one_wide_store_frees_each_node_once)
         }
 }
 
-// U2 of bugs.md: the free walk of Linux 7.3 follows slot 15 of an inner node with exactly 15 children.
+// The free walk of Linux 7.3 follows slot 15 of an inner node with exactly 15 children.
 TEST(MapleDestroyRcu, never_takes_the_metadata_of_an_inner_node_for_a_child)
 {
     const Balance balance;

@@ -12,7 +12,7 @@ namespace kmirror::testing {
 namespace {
 
 // What a cursor over a tree with nodes does. Its position is a range and a status; whether a node is loaded
-// makes no difference to anybody (that it does in Linux 7.3 is U1 of bugs.md).
+// makes no difference to anybody (in Linux 7.3 it does).
 class SpecCursor {
 public:
     SpecCursor(const RangeMap &model, unsigned long index) : model_(model), first(index), last(index) {}

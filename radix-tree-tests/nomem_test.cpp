@@ -184,7 +184,7 @@ TEST_P(MapleNoMemory, that_comes_at_random_never_breaks_the_tree)
     EXPECT_GT(refused, 10u);
 }
 
-// M37 of bugs.md: a reservation that gets only a part of its nodes gives all of them back.
+// A reservation that gets only a part of its nodes gives all of them back.
 KMIRROR_MOCK_TEST(MapleNoMemoryMock, M37_a_budget_that_is_too_small_by_any_number_changes_nothing)
 {
     const Balance balance;
@@ -249,7 +249,7 @@ void store_C_in_between(void *tree)
     cursor.give_back();
 }
 
-// M17 of bugs.md: the lock is dropped to allocate, and the NULL that was there is somebody's entry now.
+// The lock is dropped to allocate, and the NULL that was there is somebody's entry now.
 void expect_the_other_writer_to_win(int (*erase_A)(JudgedTree &))
 {
     const Balance balance;

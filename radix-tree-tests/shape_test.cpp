@@ -157,7 +157,7 @@ KMIRROR_MOCK_TEST(MapleReservation, can_be_made_twice_and_is_enough)
         }
 }
 
-// M22 and M23 of bugs.md: rebalancing climbs while parents run short, and a root with two children can
+// Rebalancing climbs while parents run short, and a root with two children can
 // collapse. A count that is one level short empties the reservation, which the library notices. High trees
 // are eaten in several orders.
 void eat(unsigned flags, unsigned long count, unsigned long stride, unsigned long width)
