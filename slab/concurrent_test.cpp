@@ -214,34 +214,43 @@ const auto nothing = [] {};
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_a_cpu_each, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     Cache cache(sizeof(Stamp));
-    crowd(4, 800, true, cache, nothing);
+    crowd(4, 3000, true, cache, nothing);
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_one_shared_cpu, "KMIRROR_MACHINE=pack:1 core:1 pu:1")
 {
     Cache cache(sizeof(Stamp));
-    crowd(4, 600, true, cache, nothing);
+    crowd(4, 3000, true, cache, nothing);
+}
+
+// Small sheaves: every few operations one is refilled, flushed or traded, with the CPU unlocked in between.
+KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_in_small_sheaves_of_one_shared_cpu,
+                "KMIRROR_MACHINE=pack:1 core:1 pu:1")
+{
+    ops().set_sheaf_capacity(4);
+    Cache cache(sizeof(Stamp));
+    crowd(3, 20000, true, cache, nothing);
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_four_nodes, "KMIRROR_MACHINE=pack:2 numa:2 core:1 pu:1")
 {
     Cache cache(256, 0, 32);
-    crowd(6, 600, true, cache, nothing);
+    crowd(6, 3000, true, cache, nothing);
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_without_sheaves, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     ops().set_sheaf_capacity(0);
-    Cache cache(sizeof(Stamp));
-    crowd(4, 600, true, cache, nothing);
+    Cache cache(1024); // few objects in a slab: all threads are in the same ones
+    crowd(4, 10000, true, cache, nothing);
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_under_the_slab_lock, "KMIRROR_MACHINE=pack:1 core:4 pu:1",
                 "KMIRROR_SLAB_CMPXCHG_DOUBLE=0")
 {
     ops().set_sheaf_capacity(4);
-    Cache cache(sizeof(Stamp));
-    crowd(4, 600, true, cache, nothing);
+    Cache cache(1024);
+    crowd(4, 6000, true, cache, nothing);
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_while_the_cache_is_shrunk_and_validated,

@@ -105,6 +105,17 @@ KMIRROR_TEST_IN(SlabNode, each_node_has_a_barn_of_its_own, FOUR_NODES)
     cache.verify();
 }
 
+KMIRROR_TEST_IN(SlabNode, a_sheaf_of_kfree_rcu_goes_to_the_barn_of_the_cpus_node, FOUR_NODES)
+{
+    Cache cache(256, 0, 32);
+    Pinned there(cpu_of(2));
+    for (void *object : cache.alloc_many(32))
+        ops().free_rcu(object, 64);
+    rcu_barrier();
+    for (int node = 0; node < ops().nr_nodes(); node++)
+        EXPECT_EQ(cache.counts(node).barn_full, node == 2 ? 1u : 0u);
+}
+
 KMIRROR_TEST_IN(SlabNode, other_nodes_partial_slabs_serve_when_they_are_many, FOUR_NODES)
 {
     ops().set_sheaf_capacity(0);

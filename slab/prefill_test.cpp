@@ -93,6 +93,23 @@ TEST_F(SlabPrefill, returns_a_partly_used_sheaf_as_spare_or_topped_up_to_the_bar
     cache.free(objects);
 }
 
+TEST_F(SlabPrefill, a_partly_full_spare_takes_frees_before_the_barn_is_asked)
+{
+    std::vector<void *> filling = cache.alloc_many(kCapacity);
+    slab_ops_sheaf *sheaf = prefill(10);
+    std::vector<void *> objects{take(sheaf), take(sheaf)};
+    cache.free(filling);
+    give_back(sheaf);
+    ASSERT_EQ(cache.sheaves(ops().cpu()).main, int(kCapacity));
+    ASSERT_EQ(cache.sheaves(ops().cpu()).spare, int(kCapacity) - 2);
+    cache.clear_stats();
+    cache.free(objects[0]);
+    EXPECT_EQ(cache.sheaves(ops().cpu()).main, int(kCapacity) - 1);
+    EXPECT_EQ(cache.sheaves(ops().cpu()).spare, int(kCapacity));
+    EXPECT_EQ(cache.stat("barn_put"), 0);
+    cache.free(objects[1]);
+}
+
 TEST_F(SlabPrefill, flushes_a_returned_sheaf_when_the_barn_has_enough)
 {
     cache.free(cache.alloc_many(kCapacity * (2 + rules::kBarnFullMax)));

@@ -158,10 +158,10 @@ Clock::duration time_barrier()
     return Clock::now() - start;
 }
 
-TEST(RcuCallback, BarrierWithNothingQueuedCostsMicroseconds)
+TEST(RcuCallback, BarrierWithNothingQueuedWaitsForNoPoll)
 {
     rcu_barrier();
-    EXPECT_LT(median(1000, time_barrier), 5us);
+    EXPECT_LT(median(1000, time_barrier), 500us);     // far below a poll, far above what it takes
 }
 
 // A lane rests for a millisecond after a batch, unless somebody waits.
