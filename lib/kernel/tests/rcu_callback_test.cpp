@@ -164,48 +164,6 @@ TEST(RcuCallback, BarrierWithNothingQueuedWaitsForNoPoll)
     EXPECT_LT(median(1000, time_barrier), 500us);     // far below a poll, far above what it takes
 }
 
-// A lane rests for a millisecond after a batch, unless somebody waits.
-TEST(RcuCallback, BarrierEndsTheRestOfALane)
-{
-    const auto middle = median(100, [] {
-        Item first, second;
-        call_rcu(&first.head, count_run);
-        rcu_barrier();
-        std::this_thread::sleep_for(100us);   // now the lane rests
-        call_rcu(&second.head, count_run);
-        return time_barrier();
-    });
-    EXPECT_LT(middle, 600us);
-}
-
-TEST(RcuCallback, ALaneDoesNotRestWhileSomebodyWaits)
-{
-    static std::atomic<bool> started, go;
-    const auto middle = median(100, [] {
-        started = go = false;
-        Item item;
-        call_rcu(&item.head, [](rcu_head *head) {
-            started = true;
-            while (!go)
-                std::this_thread::sleep_for(20us);
-            count_run(head);
-        });
-        while (!started)
-            std::this_thread::sleep_for(20us);
-        std::atomic<Clock::duration> waited{};
-        std::thread waiter([&] {
-            rcu_barrier();
-            waited = Clock::now().time_since_epoch();
-        });
-        std::this_thread::sleep_for(300us);   // now the waiter's entry is queued behind the batch that runs
-        const auto start = Clock::now().time_since_epoch();
-        go = true;
-        waiter.join();
-        return waited.load() - start;
-    });
-    EXPECT_LT(middle, 800us);
-}
-
 TEST(RcuCallback, MayQueueMoreAndMayReadAndMayFreeItself)
 {
     struct Chain {
