@@ -70,8 +70,9 @@ private:
 // One thread's part in a crowd. Failures are counted, and told by the main thread.
 class Worker {
 public:
-    Worker(Cache &cache, std::vector<Mailbox> &mail, unsigned id)
-        : cache_(cache), mail_(mail), id_(id), random_(kmirror::testing::seed() * 1000 + id)
+    // Keeps about `most` objects at a time.
+    Worker(Cache &cache, std::vector<Mailbox> &mail, unsigned id, std::size_t most)
+        : cache_(cache), mail_(mail), id_(id), most_(most), random_(kmirror::testing::seed() * 1000 + id)
     {
     }
 
@@ -79,7 +80,7 @@ public:
     {
         const unsigned long choice = pick(random_, 0, 9);
         if (choice <= 2)
-            alloc_some(pick(random_, 1, 40));
+            alloc_some(pick(random_, 1, most_ / 12));
         else if (choice == 3)
             alloc_bulk();
         else if (choice == 4)
@@ -130,14 +131,14 @@ private:
     void alloc_bulk()
     {
         void *objects[80];
-        const unsigned long n = pick(random_, 1, 80);
+        const unsigned long n = pick(random_, 1, std::min<std::size_t>(80, most_ / 6));
         if (cache_.alloc_bulk(n, objects))
             for (unsigned long i = 0; i < n; i++)
                 own(objects[i]);
     }
     void alloc_from_sheaf()
     {
-        const unsigned n = unsigned(pick(random_, 1, 70));
+        const unsigned n = unsigned(pick(random_, 1, std::min<std::size_t>(70, most_ / 6)));
         slab_ops_sheaf *sheaf = ops().prefill(cache_, SLAB_OPS_KERNEL, n);
         for (unsigned i = 0; sheaf && i < n / 2; i++)
             own(ops().alloc_from_sheaf(cache_, SLAB_OPS_KERNEL, sheaf));
@@ -162,7 +163,7 @@ private:
     {
         for (unsigned long n = pick(random_, 1, 60); n && !mine_.empty(); n--)
             give_up(pop());
-        if (mine_.size() > 500) {
+        if (mine_.size() > most_) {
             std::vector<void *> many;
             while (!mine_.empty())
                 many.push_back(pop());
@@ -173,15 +174,24 @@ private:
     Cache &cache_;
     std::vector<Mailbox> &mail_;
     unsigned id_;
+    std::size_t most_;
     std::mt19937_64 random_;
     std::vector<Stamp *> mine_;
     unsigned broken_ = 0;
 };
 
-// `threads` workers for `steps` each; `beside` runs in the main thread meanwhile, again and again.
+struct Crowd {
+    unsigned threads;
+    int steps;                // of each
+    bool pinned = true;       // thread n on CPU n modulo CPUs
+    std::size_t most = 500;   // objects of each
+};
+
+// A crowd at work; `beside` runs in the main thread meanwhile, again and again.
 template <class Beside>
-void crowd(unsigned threads, int steps, bool pinned, Cache &cache, Beside beside)
+void crowd(const Crowd &who, Cache &cache, Beside beside)
 {
+    const unsigned threads = who.threads;
     SCOPED_TRACE("KMIRROR_SEED=" + std::to_string(kmirror::testing::seed()));
     std::vector<Mailbox> mail(threads);
     std::atomic<unsigned> broken{0}, running{threads};
@@ -189,10 +199,10 @@ void crowd(unsigned threads, int steps, bool pinned, Cache &cache, Beside beside
     std::vector<std::jthread> workers;
     for (unsigned id = 0; id < threads; id++)
         workers.emplace_back([&, id] {
-            if (pinned)
+            if (who.pinned)
                 ops().cpu_pin(int(id) % ops().nr_cpus());
-            Worker worker(cache, mail, id);
-            for (int i = 0; i < steps / kScale; i++)
+            Worker worker(cache, mail, id, who.most);
+            for (int i = 0; i < who.steps / kScale; i++)
                 worker.step();
             all_sent.arrive_and_wait();
             worker.finish();
@@ -214,13 +224,13 @@ const auto nothing = [] {};
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_a_cpu_each, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     Cache cache(sizeof(Stamp));
-    crowd(4, 3000, true, cache, nothing);
+    crowd({.threads = 4, .steps = 3000}, cache, nothing);
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_one_shared_cpu, "KMIRROR_MACHINE=pack:1 core:1 pu:1")
 {
     Cache cache(sizeof(Stamp));
-    crowd(4, 3000, true, cache, nothing);
+    crowd({.threads = 4, .steps = 3000}, cache, nothing);
 }
 
 // Small sheaves: every few operations one is refilled, flushed or traded, with the CPU unlocked in between.
@@ -229,35 +239,35 @@ KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_in_small_sheaves_of_o
 {
     ops().set_sheaf_capacity(4);
     Cache cache(sizeof(Stamp));
-    crowd(3, 20000, true, cache, nothing);
+    crowd({.threads = 3, .steps = 20000}, cache, nothing);
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_four_nodes, "KMIRROR_MACHINE=pack:2 numa:2 core:1 pu:1")
 {
     Cache cache(256, 0, 32);
-    crowd(6, 3000, true, cache, nothing);
+    crowd({.threads = 6, .steps = 3000}, cache, nothing);
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_without_sheaves, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     ops().set_sheaf_capacity(0);
-    Cache cache(1024); // few objects in a slab: all threads are in the same ones
-    crowd(4, 10000, true, cache, nothing);
+    Cache cache(256);
+    crowd({.threads = 4, .steps = 10000, .most = 24}, cache, nothing); // a slab or two: all threads meet in them
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_under_the_slab_lock, "KMIRROR_MACHINE=pack:1 core:4 pu:1",
                 "KMIRROR_SLAB_CMPXCHG_DOUBLE=0")
 {
     ops().set_sheaf_capacity(4);
-    Cache cache(1024);
-    crowd(4, 6000, true, cache, nothing);
+    Cache cache(256);
+    crowd({.threads = 4, .steps = 6000, .most = 24}, cache, nothing);
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_while_the_cache_is_shrunk_and_validated,
                 "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     Cache cache(sizeof(Stamp));
-    crowd(4, 600, false, cache, [&] {
+    crowd({.threads = 4, .steps = 600, .pinned = false}, cache, [&] {
         cache.shrink();
         ops().validate(cache);
         ops().free_rcu_barrier_on(cache);
@@ -268,7 +278,7 @@ KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_while_cpus_come_and_g
 {
     Cache cache(sizeof(Stamp));
     int cpu = 1;
-    crowd(4, 600, false, cache, [&] {
+    crowd({.threads = 4, .steps = 600, .pinned = false}, cache, [&] {
         ops().cpu_set_online(cpu, false);
         ops().cpu_set_online(cpu, true);
         cpu = cpu % 5 + 1;
@@ -278,7 +288,7 @@ KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_while_cpus_come_and_g
 KMIRROR_TEST_IN(ConcurrentSlab, typesafe_objects_stay_of_their_type, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     Cache cache(sizeof(Stamp), SLAB_OPS_TYPESAFE_BY_RCU);
-    crowd(4, 400, true, cache, [&] { cache.shrink(); });
+    crowd({.threads = 4, .steps = 400}, cache, [&] { cache.shrink(); });
 }
 
 KMIRROR_TEST_IN(ConcurrentSlab, caches_are_made_and_destroyed_by_all, "KMIRROR_MACHINE=pack:1 core:4 pu:1")

@@ -107,6 +107,7 @@ TEST_F(SlabPrefill, a_partly_full_spare_takes_frees_before_the_barn_is_asked)
     EXPECT_EQ(cache.sheaves(ops().cpu()).main, int(kCapacity) - 1);
     EXPECT_EQ(cache.sheaves(ops().cpu()).spare, int(kCapacity));
     EXPECT_EQ(cache.stat("barn_put"), 0);
+    EXPECT_EQ(cache.stat("sheaf_alloc"), 0);
     cache.free(objects[1]);
 }
 
