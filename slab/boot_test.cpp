@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: the allocator starts once, whoever comes first, and its size classes have one sheaf a CPU each; making a
-// sheaf for a size class never needs another sheaf for a size class.
+// Promise: the allocator starts once, whoever comes first, and its size classes have one sheaf a CPU each;
+// making a sheaf for a size class never needs another sheaf for a size class.
 
 #include "slab/slab_test.h"
 
@@ -47,7 +47,8 @@ std::vector<kmem_cache *> size_classes()
     return found;
 }
 
-KMIRROR_TEST_IN(SlabBoot, makes_one_sheaf_a_cpu_for_each_size_class, "KMIRROR_MACHINE=pack:2 numa:1 core:4 pu:1")
+KMIRROR_TEST_IN(SlabBoot, makes_one_sheaf_a_cpu_for_each_size_class,
+                "KMIRROR_MACHINE=pack:2 numa:1 core:4 pu:1")
 {
     kmem_cache_init();
     const std::vector<kmem_cache *> classes = size_classes();
@@ -63,7 +64,8 @@ KMIRROR_TEST_IN(SlabBoot, makes_one_sheaf_a_cpu_for_each_size_class, "KMIRROR_MA
         EXPECT_EQ(sheaves_lost(s), 0);
 }
 
-KMIRROR_TEST_IN(ConcurrentSlabBoot, is_done_once_when_all_threads_come_first, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
+KMIRROR_TEST_IN(ConcurrentSlabBoot, is_done_once_when_all_threads_come_first,
+                "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 8; i++)

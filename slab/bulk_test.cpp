@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a bulk allocation hands out all it was asked for, each object once, or nothing; a bulk free takes any
-// objects of one cache, or of any caches, in any order, from an array that it may reorder.
+// Promise: a bulk allocation hands out all it was asked for, each object once, or nothing; a bulk free takes
+// any objects of one cache, or of any caches, in any order, from an array that it may reorder.
 
 #include "slab/slab_test.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: threads may allocate, free each other's objects, free after a grace period, shrink and take CPUs offline at
-// the same time, on fewer CPUs than threads or more; no object is ever two threads', and at the end nothing is left.
+// Promise: threads may allocate, free each other's objects, free after a grace period, shrink and take CPUs
+// offline at the same time, on fewer CPUs than threads or more; no object is ever two threads', and at the
+// end nothing is left.
 
 #include "slab/slab_test.h"
 
@@ -221,13 +222,15 @@ void crowd(const Crowd &who, Cache &cache, Beside beside)
 
 const auto nothing = [] {};
 
-KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_a_cpu_each, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
+KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_a_cpu_each,
+                "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     Cache cache(sizeof(Stamp));
     crowd({.threads = 4, .steps = 3000}, cache, nothing);
 }
 
-KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_one_shared_cpu, "KMIRROR_MACHINE=pack:1 core:1 pu:1")
+KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_one_shared_cpu,
+                "KMIRROR_MACHINE=pack:1 core:1 pu:1")
 {
     Cache cache(sizeof(Stamp));
     crowd({.threads = 4, .steps = 3000}, cache, nothing);
@@ -242,21 +245,24 @@ KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_in_small_sheaves_of_o
     crowd({.threads = 3, .steps = 20000}, cache, nothing);
 }
 
-KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_four_nodes, "KMIRROR_MACHINE=pack:2 numa:2 core:1 pu:1")
+KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_on_four_nodes,
+                "KMIRROR_MACHINE=pack:2 numa:2 core:1 pu:1")
 {
     Cache cache(256, 0, 32);
     crowd({.threads = 6, .steps = 3000}, cache, nothing);
 }
 
-KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_without_sheaves, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
+KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_without_sheaves,
+                "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     ops().set_sheaf_capacity(0);
     Cache cache(256);
-    crowd({.threads = 4, .steps = 10000, .most = 24}, cache, nothing); // a slab or two: all threads meet in them
+    crowd({.threads = 4, .steps = 10000, .most = 24}, cache,
+          nothing); // a slab or two: all threads meet in them
 }
 
-KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_under_the_slab_lock, "KMIRROR_MACHINE=pack:1 core:4 pu:1",
-                "KMIRROR_SLAB_CMPXCHG_DOUBLE=0")
+KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_under_the_slab_lock,
+                "KMIRROR_MACHINE=pack:1 core:4 pu:1", "KMIRROR_SLAB_CMPXCHG_DOUBLE=0")
 {
     ops().set_sheaf_capacity(4);
     Cache cache(256);
@@ -274,7 +280,8 @@ KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_while_the_cache_is_sh
     });
 }
 
-KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_while_cpus_come_and_go, "KMIRROR_MACHINE=pack:1 core:6 pu:1")
+KMIRROR_TEST_IN(ConcurrentSlab, threads_keep_their_objects_while_cpus_come_and_go,
+                "KMIRROR_MACHINE=pack:1 core:6 pu:1")
 {
     Cache cache(sizeof(Stamp));
     int cpu = 1;
@@ -329,9 +336,10 @@ KMIRROR_TEST_IN(ConcurrentSlab, destruction_and_a_leaving_cpu_do_not_block_each_
     done = true;
 }
 
-// ---- readers ---------------------------------------------------------------------------------------------
+// ---- readers ----------------------------------------------------------------------------------------
 
-// Published objects: readers look at them without any lock; the writer replaces them and frees after a grace period.
+// Published objects: readers look at them without any lock; the writer replaces them and frees after a grace
+// period.
 KMIRROR_TEST_IN(ConcurrentSlabRcu, readers_never_see_a_reused_object, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
     constexpr int kSlots = 16;
@@ -369,7 +377,7 @@ KMIRROR_TEST_IN(ConcurrentSlabRcu, readers_never_see_a_reused_object, "KMIRROR_M
     EXPECT_EQ(broken, 0u);
 }
 
-// ---- other nodes' locks ----------------------------------------------------------------------------------
+// ---- other nodes' locks -----------------------------------------------------------------------------
 
 // A refill looks at other nodes' lists, but waits for none of their locks.
 KMIRROR_TEST_IN(ConcurrentSlabNode, a_refill_does_not_wait_for_another_nodes_list_lock,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: every live object is its owner's alone. No two overlap, nobody changes a byte of one, and an object that
-// was asked for zeroed is zeroed, whichever way it was allocated and freed.
+// Promise: every live object is its owner's alone. No two overlap, nobody changes a byte of one, and an
+// object that was asked for zeroed is zeroed, whichever way it was allocated and freed.
 
 #include "slab/slab_test.h"
 
@@ -80,7 +80,8 @@ private:
         for (unsigned long i = 0; i < n; i++)
             objects[i] = drop();
         if (n)
-            ops().free_bulk(pick(random_, 0, 1) ? static_cast<slab_ops_cache *>(cache_) : nullptr, n, objects);
+            ops().free_bulk(pick(random_, 0, 1) ? static_cast<slab_ops_cache *>(cache_) : nullptr, n,
+                            objects);
     }
     void from_sheaf()
     {
@@ -143,7 +144,8 @@ TEST(SlabContents, are_kept_in_a_typesafe_cache_and_in_one_of_aligned_objects)
     walk(aligned, 200);
 }
 
-KMIRROR_TEST_IN(SlabContents, are_kept_on_a_machine_of_four_nodes, "KMIRROR_MACHINE=pack:2 numa:2 core:2 pu:1")
+KMIRROR_TEST_IN(SlabContents, are_kept_on_a_machine_of_four_nodes,
+                "KMIRROR_MACHINE=pack:2 numa:2 core:2 pu:1")
 {
     for (int cpu = 0; cpu < ops().nr_cpus(); cpu += 3) {
         Pinned here(cpu);
@@ -152,7 +154,7 @@ KMIRROR_TEST_IN(SlabContents, are_kept_on_a_machine_of_four_nodes, "KMIRROR_MACH
     }
 }
 
-// ---- zeroing ---------------------------------------------------------------------------------------------
+// ---- zeroing ----------------------------------------------------------------------------------------
 
 bool all_zero(const void *object, std::size_t bytes)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: each CPU has sheaves of its own; what a CPU holds when it goes offline comes back to the slabs, and what its
-// objects' users hold stays theirs.
+// Promise: each CPU has sheaves of its own; what a CPU holds when it goes offline comes back to the slabs,
+// and what its objects' users hold stays theirs.
 
 #include "slab/slab_test.h"
 
@@ -95,8 +95,8 @@ KMIRROR_TEST_IN(SlabCpu, of_512_is_not_too_many, "KMIRROR_MACHINE=pack:4 numa:2 
         Pinned there(cpu);
         cache.free(cache.alloc_many(100));
     }
-    EXPECT_EQ(cache.stat("sheaf_alloc") - cache.stat("sheaf_free"), 512 + 8 + long(cache.counts().barn_empty) +
-                                                                         long(cache.counts().barn_full));
+    EXPECT_EQ(cache.stat("sheaf_alloc") - cache.stat("sheaf_free"),
+              512 + 8 + long(cache.counts().barn_empty) + long(cache.counts().barn_full));
     cache.verify();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a constructor runs once on each object of a new slab and never again while the slab lives; the link of a
-// free object stays where it was asked to be, so what a constructor or an RCU reader relies on survives a free.
+// Promise: a constructor runs once on each object of a new slab and never again while the slab lives; the
+// link of a free object stays where it was asked to be, so what a constructor or an RCU reader relies on
+// survives a free.
 
 #include "slab/slab_test.h"
 
@@ -100,7 +101,8 @@ void expect_kept_but_the_link(slab_ops_cache_args args, unsigned link)
     for (void *object : again)
         for (unsigned i = 0; i < args.size && first.count(object); i++)
             if (i / 8 != link / 8) {
-                ASSERT_EQ(static_cast<unsigned char *>(object)[i], 0x77) << "byte " << i << ", link at " << link;
+                ASSERT_EQ(static_cast<unsigned char *>(object)[i], 0x77)
+                    << "byte " << i << ", link at " << link;
             }
     cache.free(again);
 }
@@ -142,7 +144,8 @@ TEST(SlabFreePointer, is_refused_outside_of_the_object_or_off_a_word)
     }
     slab_ops_cache_args plain = args_of(40);
     plain.use_freeptr_offset = true;
-    EXPECT_EQ(ops().create("slab_test_bad_link", &plain), nullptr) << "needs a constructor or TYPESAFE_BY_RCU";
+    EXPECT_EQ(ops().create("slab_test_bad_link", &plain), nullptr)
+        << "needs a constructor or TYPESAFE_BY_RCU";
 }
 
 } // namespace

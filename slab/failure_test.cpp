@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: whichever request fails inside an operation, once or from then on, the caller gets all or nothing, no object
-// and no slab is lost, and the same operation succeeds afterwards.
+// Promise: whichever request fails inside an operation, once or from then on, the caller gets all or nothing,
+// no object and no slab is lost, and the same operation succeeds afterwards.
 
 #include "slab/failing.h"
 

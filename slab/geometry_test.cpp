@@ -16,7 +16,8 @@ unsigned cpus() { return unsigned(ops().nr_cpus()); }
 std::string text_of(const slab_ops_cache_args &args)
 {
     return "size " + std::to_string(args.size) + " align " + std::to_string(args.align) + " flags " +
-           std::to_string(args.flags) + (args.ctor ? " ctor" : "") + " sheaf " + std::to_string(args.sheaf_capacity) +
+           std::to_string(args.flags) + (args.ctor ? " ctor" : "") + " sheaf " +
+           std::to_string(args.sheaf_capacity) +
            (args.use_freeptr_offset ? " link at " + std::to_string(args.freeptr_offset) : "") + " on " +
            std::to_string(cpus()) + " CPUs";
 }
@@ -45,8 +46,9 @@ void expect_geometry(const slab_ops_cache_args &args)
 std::vector<unsigned> edge_sizes()
 {
     std::vector<unsigned> sizes;
-    for (unsigned size : {8u, 16u, 32u, 64u, 96u, 128u, 192u, 256u, 512u, 680u, 1024u, 1360u, 2048u, 2728u, 4096u,
-                          5000u, 8192u, 10000u, 16384u, 20000u, 32768u, 65536u, 100000u, 1u << 20, 4u << 20})
+    for (unsigned size : {8u,     16u,    32u,    64u,    96u,     128u,     192u,    256u,  512u,
+                          680u,   1024u,  1360u,  2048u,  2728u,   4096u,    5000u,   8192u, 10000u,
+                          16384u, 20000u, 32768u, 65536u, 100000u, 1u << 20, 4u << 20})
         for (unsigned near : {size - 1, size, size + 1})
             if (near <= 4u << 20)
                 sizes.push_back(near);
@@ -102,7 +104,8 @@ KMIRROR_TEST_IN(SlabGeometry, follows_the_kernels_rules_on_8_cpus, "KMIRROR_MACH
     expect_edge_geometries();
 }
 
-KMIRROR_TEST_IN(SlabGeometry, follows_the_kernels_rules_on_192_cpus, "KMIRROR_MACHINE=pack:2 numa:2 core:24 pu:2")
+KMIRROR_TEST_IN(SlabGeometry, follows_the_kernels_rules_on_192_cpus,
+                "KMIRROR_MACHINE=pack:2 numa:2 core:24 pu:2")
 {
     ASSERT_EQ(cpus(), 192u);
     for (unsigned size : {8u, 64u, 100u, 256u, 1000u, 4096u, 9000u, 40000u})

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: in mock mode a cache behaves as the allocator of the kernel's userspace tests: a budget for requests that
-// may not wait, one deferred call-back after a failure, prefilled sheaves that hold exactly what was asked for.
+// Promise: in mock mode a cache behaves as the allocator of the kernel's userspace tests: a budget for
+// requests that may not wait, one deferred call-back after a failure, prefilled sheaves that hold exactly
+// what was asked for.
 
 #include "slab/slab_test.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: kmalloc() serves each size from the kernel's class for it, aligned as the kernel aligns it; krealloc() keeps
-// what was there; sizes above two pages come straight from pages; 0 bytes and NULL are harmless everywhere.
+// Promise: kmalloc() serves each size from the kernel's class for it, aligned as the kernel aligns it;
+// krealloc() keeps what was there; sizes above two pages come straight from pages; 0 bytes and NULL are
+// harmless everywhere.
 
 #include "slab/slab_test.h"
 
@@ -22,7 +23,8 @@ std::size_t expected_size(std::size_t bytes)
                                   : std::size_t{rules::kPage} << rules::order_of(unsigned(bytes));
 }
 
-// A power of two is aligned to itself, 96 to 32 and 192 to 64, and pages to their order's start at least by page.
+// A power of two is aligned to itself, 96 to 32 and 192 to 64, and pages to their order's start at least by
+// page.
 std::size_t expected_alignment(std::size_t bytes)
 {
     const std::size_t whole = expected_size(bytes);
@@ -106,7 +108,8 @@ TEST(SlabKmalloc, zeroes_classes_and_pages)
     for (std::size_t bytes : {std::size_t{48}, std::size_t{500}, kLargestClass, 3 * kLargestClass}) {
         for (int round = 0; round < 3; round++) {
             auto *object = static_cast<unsigned char *>(ops().kmalloc(bytes, SLAB_OPS_ZERO));
-            EXPECT_TRUE(std::all_of(object, object + bytes, [](unsigned char byte) { return byte == 0; })) << bytes;
+            EXPECT_TRUE(std::all_of(object, object + bytes, [](unsigned char byte) { return byte == 0; }))
+                << bytes;
             std::memset(object, 0xff, bytes);
             ops().kfree(object);
         }
@@ -144,7 +147,7 @@ TEST(SlabKmalloc, frees_a_mixed_bulk_without_being_told_the_caches)
     ops().free_bulk(nullptr, objects.size(), objects.data());
 }
 
-// ---- krealloc --------------------------------------------------------------------------------------------
+// ---- krealloc ---------------------------------------------------------------------------------------
 
 void fill(void *object, std::size_t bytes)
 {

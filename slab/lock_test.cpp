@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: no slab goes back to the page allocator and nothing is allocated while a list_lock or a barn lock is held,
-// and those two are never held together; the constructor, which may allocate, is called with no lock held.
+// Promise: no slab goes back to the page allocator and nothing is allocated while a list_lock or a barn lock
+// is held, and those two are never held together; the constructor, which may allocate, is called with no lock
+// held.
 
 #include "slab/slab_test.h"
 

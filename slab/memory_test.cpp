@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: when memory really runs out, allocations fail cleanly at every layer, smaller slabs are tried before giving
-// up, and all of it can be allocated again once it was freed. Emergency memory never serves ordinary requests.
+// Promise: when memory really runs out, allocations fail cleanly at every layer, smaller slabs are tried
+// before giving up, and all of it can be allocated again once it was freed. Emergency memory never serves
+// ordinary requests.
 
 #include "slab/failing.h"
 
@@ -135,11 +136,12 @@ KMIRROR_TEST_IN(SlabMemory, that_ran_out_is_reported_unless_told_not_to, SMALL_M
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
     ::testing::internal::CaptureStderr();
     EXPECT_EQ(hog.alloc(SLAB_OPS_KERNEL), nullptr);
-    EXPECT_NE(::testing::internal::GetCapturedStderr().find("SLUB: Unable to allocate memory"), std::string::npos);
+    EXPECT_NE(::testing::internal::GetCapturedStderr().find("SLUB: Unable to allocate memory"),
+              std::string::npos);
     hog.free(objects);
 }
 
-// ---- emergency memory ------------------------------------------------------------------------------------
+// ---- emergency memory -------------------------------------------------------------------------------
 
 class Emergency {
 public:

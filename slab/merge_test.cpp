@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: caches of like geometry share their slabs, as in the kernel, unless one of them has something of its own;
-// a shared cache lives until its last name is destroyed.
+// Promise: caches of like geometry share their slabs, as in the kernel, unless one of them has something of
+// its own; a shared cache lives until its last name is destroyed.
 
 #include "slab/slab_test.h"
 
@@ -51,7 +51,8 @@ TEST(SlabMerge, does_not_share_with_a_size_class)
     slab_ops_cache_args args = mergeable(512);
     slab_ops_cache *cache = ops().create("slab_test_512", &args);
     void *object = ops().kmalloc(512, SLAB_OPS_KERNEL);
-    EXPECT_NE(ops().cache_of(object), cache) << "all of a kmalloc object may go to user space, of this one nothing";
+    EXPECT_NE(ops().cache_of(object), cache)
+        << "all of a kmalloc object may go to user space, of this one nothing";
     ops().kfree(object);
     ops().destroy(cache);
 }

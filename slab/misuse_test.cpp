@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: wrong calls are answered as in the kernel (NULL, an error, or one warning) and leave the allocator whole.
+// Promise: wrong calls are answered as in the kernel (NULL, an error, or one warning) and leave the allocator
+// whole.
 
 #include "slab/slab_test.h"
 
@@ -15,7 +16,8 @@ using kmirror::testing::ExpectWarnings;
 int number_of_caches()
 {
     int n = 0;
-    kmirror_slab_for_each_cache([](kmem_cache *, void *count) { return ++*static_cast<int *>(count), 0; }, &n);
+    kmirror_slab_for_each_cache([](kmem_cache *, void *count) { return ++*static_cast<int *>(count), 0; },
+                                &n);
     return n;
 }
 
@@ -41,8 +43,8 @@ TEST(SlabMisuse, debug_and_unknown_flags_are_refused)
 {
     const int before = number_of_caches();
     const ExpectWarnings none(0);
-    for (slab_flags_t flag : {SLAB_POISON, SLAB_RED_ZONE, SLAB_STORE_USER, SLAB_CONSISTENCY_CHECKS, SLAB_TRACE,
-                              SLAB_NO_SHEAVES, slab_flags_t{1u << 31}}) {
+    for (slab_flags_t flag : {SLAB_POISON, SLAB_RED_ZONE, SLAB_STORE_USER, SLAB_CONSISTENCY_CHECKS,
+                              SLAB_TRACE, SLAB_NO_SHEAVES, slab_flags_t{1u << 31}}) {
         kmem_cache_args args{};
         EXPECT_EQ(kmem_cache_create("slab_test_bad", 64, &args, flag), nullptr) << std::hex << flag;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: objects come from the CPU's own node or from the node that was asked for; another node's objects go back to
-// that node's slabs and not into this CPU's sheaves; a node without memory works like its nearest neighbour with some.
+// Promise: objects come from the CPU's own node or from the node that was asked for; another node's objects
+// go back to that node's slabs and not into this CPU's sheaves; a node without memory works like its nearest
+// neighbour with some.
 
 #include "slab/slab_test.h"
 
@@ -152,7 +153,8 @@ KMIRROR_TEST_IN(SlabNode, other_nodes_partial_slabs_serve_when_they_are_many, FO
             cache.free(object);
 }
 
-// A refill may bring objects of other nodes into a sheaf; who asks for the local node must not get one of those.
+// A refill may bring objects of other nodes into a sheaf; who asks for the local node must not get one of
+// those.
 KMIRROR_TEST_IN(SlabNode, the_asked_node_is_kept_even_when_the_sheaf_holds_objects_of_another, FOUR_NODES)
 {
     Cache cache(256, 0, 32);
@@ -206,7 +208,8 @@ KMIRROR_TEST_IN(SlabNode, without_memory_works_like_its_neighbour, "KMIRROR_MACH
     ASSERT_TRUE(cache.alloc_bulk(bulk.size(), bulk.data()));
     cache.free_bulk(bulk.size(), bulk.data());
     cache.verify();
-    EXPECT_EQ(cache.alloc_node(1, SLAB_OPS_THISNODE | SLAB_OPS_NOWARN), nullptr) << "there is no memory there";
+    EXPECT_EQ(cache.alloc_node(1, SLAB_OPS_THISNODE | SLAB_OPS_NOWARN), nullptr)
+        << "there is no memory there";
     void *elsewhere = cache.alloc_node(1);
     EXPECT_EQ(ops().object_node(elsewhere), 0);
     cache.free(elsewhere);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: after a prefill of n the next n allocations from that sheaf cannot fail; a refill raises that number or
-// leaves the sheaf as it was; a returned sheaf gives everything back.
+// Promise: after a prefill of n the next n allocations from that sheaf cannot fail; a refill raises that
+// number or leaves the sheaf as it was; a returned sheaf gives everything back.
 
 #include "slab/slab_test.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: an object given to kfree_rcu() stays what it is until every reader that could see it is gone, then it is
-// free; whole sheaves of such objects go to the barn; barriers and destruction wait for them, for one cache only.
+// Promise: an object given to kfree_rcu() stays what it is until every reader that could see it is gone, then
+// it is free; whole sheaves of such objects go to the barn; barriers and destruction wait for them, for one
+// cache only.
 
 #include "slab/slab_test.h"
 

@@ -40,7 +40,7 @@ constexpr unsigned order_of(unsigned bytes)
 
 constexpr unsigned objects_in(unsigned order, unsigned size) { return (kPage << order) / size; }
 
-// ---- one object ----------------------------------------------------------------------------------------
+// ---- one object -------------------------------------------------------------------------------------
 
 constexpr unsigned alignment(unsigned flags, unsigned wish, unsigned object_size)
 {
@@ -78,7 +78,7 @@ constexpr Layout layout(const slab_ops_cache_args &args)
     return made;
 }
 
-// ---- one slab ------------------------------------------------------------------------------------------
+// ---- one slab ---------------------------------------------------------------------------------------
 
 // Smallest order from `from` on that wastes at most 1/fraction of a slab; kMaxOrder + 1: none.
 constexpr unsigned order_wasting(unsigned size, unsigned from, unsigned fraction)
@@ -109,7 +109,7 @@ constexpr unsigned long min_partial(unsigned size)
     return std::clamp<unsigned long>((std::bit_width(size) - 1) / 2, 5, 10);
 }
 
-// ---- sheaves and size classes --------------------------------------------------------------------------
+// ---- sheaves and size classes -----------------------------------------------------------------------
 
 // Usable bytes of kmalloc(bytes), for bytes up to two pages.
 constexpr unsigned kmalloc_class(unsigned bytes)
@@ -130,6 +130,7 @@ constexpr unsigned sheaf_capacity(unsigned size, unsigned asked = 0)
 
 static_assert(sheaf_capacity(4096) == 4 && sheaf_capacity(1024) == 12 && sheaf_capacity(256) == 28 &&
               sheaf_capacity(64) == 60 && sheaf_capacity(256, 32) == 32 && sheaf_capacity(64, 32) == 60);
-static_assert(kPage != 4096 || (slab_order(256, 2) == 0 && slab_order(256, 8) == 1 && slab_order(256, 128) == 2));
+static_assert(kPage != 4096 ||
+              (slab_order(256, 2) == 0 && slab_order(256, 8) == 1 && slab_order(256, 128) == 2));
 
 } // namespace kmirror::rules

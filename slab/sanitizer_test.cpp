@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: the address sanitizer sees into the allocator's memory: every wrong access below ends the process with its
-// report. Each test runs the bug in a child and reads what the child said. And the right accesses stay silent.
+// Promise: the address sanitizer sees into the allocator's memory: every wrong access below ends the process
+// with its report. Each test runs the bug in a child and reads what the child said. And the right accesses
+// stay silent.
 
 #include "slab/slab_test.h"
 
@@ -39,7 +40,10 @@ slab_ops_cache *new_cache(unsigned size, unsigned flags = 0)
     return ops().create("slab_test_victim", &args);
 }
 
-void *new_object(unsigned size, unsigned flags = 0) { return ops().alloc(new_cache(size, flags), SLAB_OPS_KERNEL); }
+void *new_object(unsigned size, unsigned flags = 0)
+{
+    return ops().alloc(new_cache(size, flags), SLAB_OPS_KERNEL);
+}
 
 TEST(SlabSanitizer, sees_a_read_after_free)
 {

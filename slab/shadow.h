@@ -18,7 +18,9 @@ namespace kmirror::slab_test {
 class Shadow {
 public:
     // Objects of `bytes` bytes, each `step` bytes or more from the next and aligned to `align`.
-    Shadow(std::size_t bytes, std::size_t step, std::size_t align) : bytes_(bytes), step_(step), align_(align) {}
+    Shadow(std::size_t bytes, std::size_t step, std::size_t align) : bytes_(bytes), step_(step), align_(align)
+    {
+    }
 
     // Takes a new object into the model and fills it. Wrong: unaligned, live already, or over a live one.
     std::string add(void *object)
@@ -61,7 +63,10 @@ public:
     std::size_t size() const { return live_.size(); }
 
 private:
-    static std::uint8_t expected(std::uint8_t tag, std::size_t i) { return static_cast<std::uint8_t>(tag + i * 7); }
+    static std::uint8_t expected(std::uint8_t tag, std::size_t i)
+    {
+        return static_cast<std::uint8_t>(tag + i * 7);
+    }
     static std::string describe(std::uintptr_t at)
     {
         char text[32];
@@ -78,8 +83,9 @@ private:
     {
         for (std::size_t i = 0; i < bytes_; i++)
             if (object[i] != expected(tag, i))
-                return describe(reinterpret_cast<std::uintptr_t>(object)) + " changed at byte " + std::to_string(i) +
-                       " from " + std::to_string(expected(tag, i)) + " to " + std::to_string(object[i]);
+                return describe(reinterpret_cast<std::uintptr_t>(object)) + " changed at byte " +
+                       std::to_string(i) + " from " + std::to_string(expected(tag, i)) + " to " +
+                       std::to_string(object[i]);
         return {};
     }
 

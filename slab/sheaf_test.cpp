@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a CPU works from its main and spare sheaf; it trades whole sheaves with the node's barn, which keeps at most
-// ten full ones; nothing is lost on any of these ways, and every sheaf that was made is freed.
+// Promise: a CPU works from its main and spare sheaf; it trades whole sheaves with the node's barn, which
+// keeps at most ten full ones; nothing is lost on any of these ways, and every sheaf that was made is freed.
 
 #include "slab/slab_test.h"
 
@@ -171,10 +171,10 @@ TEST_F(SlabSheaf, is_refilled_for_a_caller_who_may_not_wait)
     cache.free(objects);
 }
 
-// ---- while a refill has the CPU unlocked -------------------------------------------------------------------
+// ---- while a refill has the CPU unlocked ------------------------------------------------------------
 
-// A refill takes new slabs with the CPU unlocked, and a constructor runs in them: there this test does what another
-// thread on the same CPU could do. The refill then finds another main and spare than it left.
+// A refill takes new slabs with the CPU unlocked, and a constructor runs in them: there this test does what
+// another thread on the same CPU could do. The refill then finds another main and spare than it left.
 class SlabSheafRefill : public ::testing::Test {
 protected:
     SlabSheafRefill() : cache(args()), held(cache.alloc_many(kCapacity * 6)) { during = {}; }
@@ -202,7 +202,8 @@ protected:
         for (; n; n--)
             held.push_back(cache.alloc());
     }
-    // The refill of an allocation with nothing at hand, `meanwhile` in its middle; then all sheaves are accounted for.
+    // The refill of an allocation with nothing at hand, `meanwhile` in its middle; then all sheaves are
+    // accounted for.
     void refill(std::function<void()> meanwhile)
     {
         ASSERT_EQ(mine().main, 0);
@@ -286,7 +287,7 @@ TEST_F(SlabSheafRefill, goes_to_the_cpu_the_thread_is_on_afterwards)
     finish();
 }
 
-// ---- other capacities --------------------------------------------------------------------------------------
+// ---- other capacities -------------------------------------------------------------------------------
 
 TEST(SlabSheafOff, leaves_every_operation_to_the_slabs)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a node keeps min_partial slabs and gives further empty ones back at once; shrink gives back every empty slab
-// and puts the fullest first, so that the emptiest have a chance to become free.
+// Promise: a node keeps min_partial slabs and gives further empty ones back at once; shrink gives back every
+// empty slab and puts the fullest first, so that the emptiest have a chance to become free.
 
 #include "slab/slab_test.h"
 

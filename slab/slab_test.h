@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What the SLUB tests share: the table of operations under test, a cache that checks itself at its end, a pinned
-// CPU, and short names for what tests look at.
+// What the SLUB tests share: the table of operations under test, a cache that checks itself at its end, a
+// pinned CPU, and short names for what tests look at.
 //
 // Owns     a Cache owns its kmem_cache and destroys it; a Pinned gives its CPU back.
 // Locking  each object belongs to one thread.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: the statistics have the kernel's names and count exactly what the kernel counts: a scripted sequence leaves
-// each of them at a known value.
+// Promise: the statistics have the kernel's names and count exactly what the kernel counts: a scripted
+// sequence leaves each of them at a known value.
 
 #include "slab/slab_test.h"
 
@@ -66,7 +66,8 @@ TEST_F(SlabStatistics, of_one_allocation_and_free)
 TEST_F(SlabStatistics, of_fourteen_sheaves_through_a_full_barn)
 {
     cache.free(cache.alloc_many(14 * 32));
-    // Allocating: 14 refills, one sheaf made. Freeing: main, spare, ten to the barn (a sheaf made for each), two flushed.
+    // Allocating: 14 refills, one sheaf made. Freeing: main, spare, ten to the barn (a sheaf made for each),
+    // two flushed.
     expect_values(cache, {{"alloc_fastpath", 14 * 32},
                           {"free_fastpath", 14 * 32},
                           {"barn_get_fail", 14},
@@ -86,7 +87,8 @@ TEST_F(SlabStatistics, of_a_bulk_allocation_and_free)
     std::vector<void *> objects(96);
     ASSERT_TRUE(cache.alloc_bulk(96, objects.data()));
     cache.free_bulk(96, objects.data());
-    // Nothing in the sheaves: all from slabs. Back: 32 into main; spare is missing and the barn has no empty one.
+    // Nothing in the sheaves: all from slabs. Back: 32 into main; spare is missing and the barn has no empty
+    // one.
     expect_values(cache, {{"alloc_slowpath", 96},
                           {"barn_get_fail", 1},
                           {"alloc_slab", 96 / per_slab},
@@ -107,7 +109,8 @@ TEST_F(SlabStatistics, of_prefilled_sheaves)
                           {"alloc_slab", 32 / per_slab}});
     void *object = ops().alloc_from_sheaf(cache, SLAB_OPS_KERNEL, sheaf);
     ops().return_sheaf(cache, SLAB_OPS_KERNEL, sheaf);
-    EXPECT_EQ(cache.stat("alloc_fastpath") + cache.stat("alloc_slowpath"), 0) << "a prefilled object counts nothing";
+    EXPECT_EQ(cache.stat("alloc_fastpath") + cache.stat("alloc_slowpath"), 0)
+        << "a prefilled object counts nothing";
     EXPECT_EQ(cache.stat("sheaf_return_fast"), 1);
     cache.free(object);
     cache.clear_stats();

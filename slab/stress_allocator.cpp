@@ -2,15 +2,16 @@
 //
 // The allocator's load: producers and consumers on different CPUs.
 //
-// A CPU fills a parcel with more objects than a sheaf holds and leaves it in its node's queue; whoever comes next on
-// that node, mostly another CPU, checks and frees them. So full and empty sheaves travel through the barn all the time,
-// and bursts of parcels that the barn cannot hold reach the slabs and their list_lock. One parcel in kForeign changes
-// the node, which frees its objects past the sheaves.
+// A CPU fills a parcel with more objects than a sheaf holds and leaves it in its node's queue; whoever comes
+// next on that node, mostly another CPU, checks and frees them. So full and empty sheaves travel through the
+// barn all the time, and bursts of parcels that the barn cannot hold reach the slabs and their list_lock. One
+// parcel in kForeign changes the node, which frees its objects past the sheaves.
 //
 // Owns     three caches and kParcelsPerCpu parcels for each CPU.
 // Bounds   at most kParcelsPerCpu * kMostObjects objects for each CPU.
 // Locking  a parcel is in one queue or in one batch's hands.
-// Fails    an object whose stamp changed, an allocation that failed, a cache that is not empty or not valid at the end.
+// Fails    an object whose stamp changed, an allocation that failed, a cache that is not empty or not valid
+//          at the end.
 
 #include "slab/stress_load.h"
 
@@ -148,7 +149,7 @@ private:
         for (unsigned i = 0; i < parcel.count; i++)
             static_cast<Stamp *>(parcel.objects[i])->write(parcel.id);
         const std::size_t there = lane.random() % kForeign ? static_cast<std::size_t>(node)
-                                                            : pick(lane.random, 0, unsigned(full_.size()) - 1);
+                                                           : pick(lane.random, 0, unsigned(full_.size()) - 1);
         full_[there].push(&parcel);
     }
     void fill(Lane &lane, Parcel &parcel, unsigned wanted)

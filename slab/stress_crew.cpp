@@ -2,10 +2,10 @@
 //
 // The crew: TBB workers that run batches on virtual CPUs, and the figures of a run.
 //
-// Owns     the TBB scheduler during a Crew's life: its limit is raised above the number of cores, or TBB would start
-//          no more workers than those.
-// Bounds   a round is one batch of every lane. TBB does not promise that batches run at the same time, so none waits
-//          for another; a round ends when all have ended.
+// Owns     the TBB scheduler during a Crew's life: its limit is raised above the number of cores, or TBB
+//          would start no more workers than those.
+// Bounds   a round is one batch of every lane. TBB does not promise that batches run at the same time, so
+//          none waits for another; a round ends when all have ended.
 // Locking  a lane is its batch's alone; the end of a round orders it before the next.
 // Fails    a CPU that cannot be leased is reported as wrong by the run.
 
@@ -30,7 +30,7 @@ std::uint64_t Lane::now_ns()
     return static_cast<std::uint64_t>(Clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
-// ---- figures ---------------------------------------------------------------------------------------------
+// ---- figures ----------------------------------------------------------------------------------------
 
 double Figures::operations_per_second_per_cpu() const
 {
@@ -49,7 +49,9 @@ kmirror_lock_stat Figures::lock(const char *name) const
 
 double Figures::acquisitions_per_1000(const char *name) const
 {
-    return operations ? 1000.0 * static_cast<double>(lock(name).acquisitions) / static_cast<double>(operations) : 0;
+    return operations
+               ? 1000.0 * static_cast<double>(lock(name).acquisitions) / static_cast<double>(operations)
+               : 0;
 }
 
 namespace {
@@ -82,11 +84,12 @@ std::uint64_t operations_of(const std::vector<Lane> &lanes)
 
 } // namespace
 
-// ---- threads ---------------------------------------------------------------------------------------------
+// ---- threads ----------------------------------------------------------------------------------------
 
 struct Crew::Threads {
     explicit Threads(unsigned threads)
-        : limit(tbb::global_control::max_allowed_parallelism, threads + 1), arena(static_cast<int>(threads), 1)
+        : limit(tbb::global_control::max_allowed_parallelism, threads + 1),
+          arena(static_cast<int>(threads), 1)
     {
     }
 
@@ -110,8 +113,8 @@ Crew::~Crew()
 
 void Crew::round(Load &load, std::vector<Lane> &lanes)
 {
-    // (T1) and (T2) say what TBB's own synchronisation does, for the thread sanitizer, which does not see into it:
-    // a batch comes after the start of its round, and the end of the round after all its batches.
+    // (T1) and (T2) say what TBB's own synchronisation does, for the thread sanitizer, which does not see
+    // into it: a batch comes after the start of its round, and the end of the round after all its batches.
     const auto batch = [&](std::size_t i) {
         (void)threads_->begun.load(std::memory_order_acquire); // (T1)
         if (kmirror_slab_ops()->cpu_pin(static_cast<int>(lanes[i].cpu)) < 0)
@@ -121,7 +124,8 @@ void Crew::round(Load &load, std::vector<Lane> &lanes)
         threads_->finished.fetch_add(1, std::memory_order_release); // (T2)
     };
     threads_->begun.fetch_add(1, std::memory_order_release); // (T1)
-    threads_->arena.execute([&] { tbb::parallel_for(std::size_t{0}, lanes.size(), batch, tbb::static_partitioner{}); });
+    threads_->arena.execute(
+        [&] { tbb::parallel_for(std::size_t{0}, lanes.size(), batch, tbb::static_partitioner{}); });
     (void)threads_->finished.load(std::memory_order_acquire); // (T2)
 }
 

@@ -8,8 +8,9 @@
 //   figures.wrong, figures.latency, figures.locks ...
 //
 // Owns     a Crew owns TBB's scheduler and its worker threads; a Load owns its caches or its tree.
-// Bounds   a run lasts `seconds` and at most one round (some milliseconds) longer, or kMostExtraSeconds where that is
-//          asked for; a load holds a bounded number of objects. After a Crew is gone none of its threads is left.
+// Bounds   a run lasts `seconds` and at most one round (some milliseconds) longer, or kMostExtraSeconds
+//          where that is asked for; a load holds a bounded number of objects. After a Crew is gone none of
+//          its threads is left.
 // Locking  one run at a time, from one thread. A lane's batches never run beside each other.
 // Fails    what went wrong in a load is told in Figures::wrong; nothing is thrown.
 #pragma once
@@ -39,8 +40,8 @@ inline constexpr double kMostExtraSeconds = 5;
 // One operation of this many is timed: a clock read costs as much as the operation itself.
 inline constexpr unsigned kSampled = 16;
 
-// One strand of work on one CPU, with what it did and how long it took. There are as many as there are CPUs or, if
-// more, workers.
+// One strand of work on one CPU, with what it did and how long it took. There are as many as there are CPUs
+// or, if more, workers.
 struct alignas(64) Lane {
     unsigned cpu = 0;
     std::mt19937_64 random;
@@ -110,8 +111,8 @@ public:
 
     const Plan &plan() const { return plan_; }
 
-    // Runs the load for about `seconds` and finishes it. `tick` hears of the operations so far between rounds. With
-    // `enough` the run goes on until that is true as well, but at most kMostExtraSeconds longer.
+    // Runs the load for about `seconds` and finishes it. `tick` hears of the operations so far between
+    // rounds. With `enough` the run goes on until that is true as well, but at most kMostExtraSeconds longer.
     Figures run(Load &load, double seconds, const std::function<void(std::uint64_t)> &tick,
                 const std::function<bool()> &enough = {});
 

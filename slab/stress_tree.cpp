@@ -2,10 +2,10 @@
 //
 // The tree's load: one shared maple tree in RCU mode, readers without a lock, writers that take turns.
 //
-// Range k of the tree is [k * kStride, k * kStride + kLength - 1]; it holds the value k or nothing, and what lies
-// between two ranges holds nothing. So every answer a reader gets can be judged without knowing what writers do: the
-// value of that range, or none. Writers store and erase ranges at random; every node they replace goes through
-// kfree_rcu and comes back from the allocator.
+// Range k of the tree is [k * kStride, k * kStride + kLength - 1]; it holds the value k or nothing, and what
+// lies between two ranges holds nothing. So every answer a reader gets can be judged without knowing what
+// writers do: the value of that range, or none. Writers store and erase ranges at random; every node they
+// replace goes through kfree_rcu and comes back from the allocator.
 //
 // Owns     the tree, and its node cache's sheaf capacity during the run.
 // Bounds   kRanges ranges.
@@ -50,7 +50,8 @@ public:
             if (lane.random() % 10 < kReadsInTen)
                 lane.random() % 8 ? look_up(lane, range) : walk(lane, range);
             else
-                lane.timed([&] { lane.random() % 2 ? store(range) : erase(range, lane.random() % kLongest); });
+                lane.timed(
+                    [&] { lane.random() % 2 ? store(range) : erase(range, lane.random() % kLongest); });
         }
     }
 
@@ -80,7 +81,8 @@ private:
     void store(unsigned long range)
     {
         const unsigned long first = range * kStride;
-        failed_ += ops().store_range(tree_, first, first + kLength - 1, value_of(range), MAPLE_OPS_KERNEL) != 0;
+        failed_ +=
+            ops().store_range(tree_, first, first + kLength - 1, value_of(range), MAPLE_OPS_KERNEL) != 0;
     }
     // A run of whole ranges with the gaps between them.
     void erase(unsigned long range, unsigned long more)
@@ -108,7 +110,8 @@ private:
             if (!entry)
                 break;
             ops().cursor_get(&cursor, &at);
-            lies_ += at.first % kStride != 0 || at.last != at.first + kLength - 1 || entry != value_of(at.first / kStride);
+            lies_ += at.first % kStride != 0 || at.last != at.first + kLength - 1 ||
+                     entry != value_of(at.first / kStride);
         }
         ops().read_unlock();
     }

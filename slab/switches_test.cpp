@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: every switch of the allocator changes how it works and not what it promises: slab updates by one wide
-// compare-and-swap or under a lock bit, links in the clear or encoded, objects in order or shuffled.
+// Promise: every switch of the allocator changes how it works and not what it promises: slab updates by one
+// wide compare-and-swap or under a lock bit, links in the clear or encoded, objects in order or shuffled.
 
 #include "slab/slab_test.h"
 
@@ -15,7 +15,9 @@ namespace {
 // A switch in another position during its life.
 class Switched {
 public:
-    Switched(enum kmirror_slab_switch which, bool on) : which_(which), before_(kmirror_slab_switch(which, on)) {}
+    Switched(enum kmirror_slab_switch which, bool on) : which_(which), before_(kmirror_slab_switch(which, on))
+    {
+    }
     ~Switched() { kmirror_slab_switch(which_, before_); }
     Switched(const Switched &) = delete;
     Switched &operator=(const Switched &) = delete;
@@ -88,8 +90,8 @@ TEST(SlabSwitches, shuffled_slabs_keep_every_promise)
 
 TEST(SlabSwitches, all_at_once_keep_every_promise)
 {
-    const Switched shuffled(KMIRROR_SLAB_FREELIST_RANDOM, true), hardened(KMIRROR_SLAB_FREELIST_HARDENED, true),
-        slab_lock(KMIRROR_SLAB_CMPXCHG_DOUBLE, false);
+    const Switched shuffled(KMIRROR_SLAB_FREELIST_RANDOM, true),
+        hardened(KMIRROR_SLAB_FREELIST_HARDENED, true), slab_lock(KMIRROR_SLAB_CMPXCHG_DOUBLE, false);
     exercise_all();
 }
 
@@ -111,7 +113,8 @@ TEST(SlabSwitches, hardening_hides_addresses_in_links)
         std::vector<void *> objects = cache.alloc_many(2);
         cache.free(objects[0]);
         cache.free(objects[1]); // now linked to objects[0]
-        const bool plain = link_of(objects[1], cache.geometry()) == reinterpret_cast<std::uintptr_t>(objects[0]);
+        const bool plain =
+            link_of(objects[1], cache.geometry()) == reinterpret_cast<std::uintptr_t>(objects[0]);
         EXPECT_EQ(plain, !on);
     }
     ops().set_sheaf_capacity(before);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The operation table of the mirror: <kmirror/slab_ops.h> in terms of <linux/slab.h> and <kmirror/slab_info.h>.
+// The operation table of the mirror: <kmirror/slab_ops.h> in terms of <linux/slab.h> and
+// <kmirror/slab_info.h>.
 //
 // Owns     one constant table.
 // Bounds   handles are the pointers themselves; flags are translated bit by bit, unknown ones are dropped.
@@ -22,7 +23,7 @@
 namespace kmirror::slub {
 namespace {
 
-// ---- handles and flags -----------------------------------------------------------------------------------
+// ---- handles and flags ------------------------------------------------------------------------------
 
 kmem_cache *real(slab_ops_cache *cache) { return reinterpret_cast<kmem_cache *>(cache); }
 slab_ops_cache *handle(kmem_cache *s) { return reinterpret_cast<slab_ops_cache *>(s); }
@@ -56,7 +57,7 @@ slab_flags_t flags_of(unsigned int bits)
     return flags;
 }
 
-// ---- caches ----------------------------------------------------------------------------------------------
+// ---- caches -----------------------------------------------------------------------------------------
 
 slab_ops_cache *create(const char *name, const slab_ops_cache_args *args)
 {
@@ -105,7 +106,7 @@ const char *cache_name(slab_ops_cache *cache)
     return made.name;
 }
 
-// ---- objects ---------------------------------------------------------------------------------------------
+// ---- objects ----------------------------------------------------------------------------------------
 
 void *alloc(slab_ops_cache *cache, unsigned int gfp) { return kmem_cache_alloc(real(cache), gfp_of(gfp)); }
 
@@ -121,14 +122,17 @@ bool alloc_bulk(slab_ops_cache *cache, unsigned int gfp, size_t n, void **object
     return kmem_cache_alloc_bulk(real(cache), gfp_of(gfp), n, objects);
 }
 
-void free_bulk(slab_ops_cache *cache, size_t n, void **objects) { kmem_cache_free_bulk(real(cache), n, objects); }
+void free_bulk(slab_ops_cache *cache, size_t n, void **objects)
+{
+    kmem_cache_free_bulk(real(cache), n, objects);
+}
 
 void free_rcu(void *object, size_t rcu_offset)
 {
     kvfree_call_rcu(reinterpret_cast<rcu_head *>(static_cast<char *>(object) + rcu_offset), object);
 }
 
-// ---- sheaves ---------------------------------------------------------------------------------------------
+// ---- sheaves ----------------------------------------------------------------------------------------
 
 slab_ops_sheaf *prefill(slab_ops_cache *cache, unsigned int gfp, unsigned int n)
 {
@@ -152,17 +156,23 @@ void *alloc_from_sheaf(slab_ops_cache *cache, unsigned int gfp, slab_ops_sheaf *
 
 unsigned int sheaf_size(slab_ops_sheaf *sheaf) { return kmem_cache_sheaf_size(real(sheaf)); }
 
-// ---- size classes ----------------------------------------------------------------------------------------
+// ---- size classes -----------------------------------------------------------------------------------
 
 void *size_alloc(size_t bytes, unsigned int gfp) { return __kmalloc(bytes, gfp_of(gfp)); }
-void *size_alloc_node(size_t bytes, unsigned int gfp, int node) { return __kmalloc_node(bytes, gfp_of(gfp), node); }
-void *size_realloc(const void *object, size_t bytes, unsigned int gfp) { return krealloc(object, bytes, gfp_of(gfp)); }
+void *size_alloc_node(size_t bytes, unsigned int gfp, int node)
+{
+    return __kmalloc_node(bytes, gfp_of(gfp), node);
+}
+void *size_realloc(const void *object, size_t bytes, unsigned int gfp)
+{
+    return krealloc(object, bytes, gfp_of(gfp));
+}
 void size_free(const void *object) { kfree(object); }
 size_t size_of(const void *object) { return ksize(object); }
 size_t size_roundup(size_t bytes) { return kmalloc_size_roundup(bytes); }
 slab_ops_cache *cache_of(const void *object) { return handle(kmirror_slab_cache_of(object)); }
 
-// ---- looking ---------------------------------------------------------------------------------------------
+// ---- looking ----------------------------------------------------------------------------------------
 
 void counts(slab_ops_cache *cache, int node, slab_ops_counts *out)
 {
@@ -196,9 +206,12 @@ long stat_of(slab_ops_cache *cache, const char *name)
 
 void stat_clear(slab_ops_cache *cache) { slab_stat_clear(real(cache)); }
 
-void set_min_partial(slab_ops_cache *cache, unsigned long slabs) { kmirror_slab_set_min_partial(real(cache), slabs); }
+void set_min_partial(slab_ops_cache *cache, unsigned long slabs)
+{
+    kmirror_slab_set_min_partial(real(cache), slabs);
+}
 
-// ---- virtual CPUs ----------------------------------------------------------------------------------------
+// ---- virtual CPUs -----------------------------------------------------------------------------------
 
 int pin(int cpu)
 {
@@ -210,13 +223,16 @@ int current_cpu() { return static_cast<int>(raw_smp_processor_id()); }
 int number_of_cpus() { return static_cast<int>(nr_cpu_ids); }
 int number_of_nodes() { return static_cast<int>(nr_node_ids); }
 int node_of_cpu(int cpu) { return cpu_to_node(cpu); }
-int is_online(int cpu) { return cpu >= 0 && cpu < number_of_cpus() && cpu_online(static_cast<unsigned int>(cpu)); }
+int is_online(int cpu)
+{
+    return cpu >= 0 && cpu < number_of_cpus() && cpu_online(static_cast<unsigned int>(cpu));
+}
 int set_online(int cpu, bool online)
 {
     return online ? cpu_up(static_cast<unsigned int>(cpu)) : cpu_down(static_cast<unsigned int>(cpu));
 }
 
-// ---- loops -----------------------------------------------------------------------------------------------
+// ---- loops ------------------------------------------------------------------------------------------
 
 size_t loop_pair(slab_ops_cache *cache, size_t n)
 {
@@ -324,7 +340,7 @@ size_t loop_kmalloc(size_t bytes, size_t n)
     return n;
 }
 
-// ---- the table -------------------------------------------------------------------------------------------
+// ---- the table --------------------------------------------------------------------------------------
 
 constexpr slab_ops kTable = {
     .version = KMIRROR_SLAB_OPS_VERSION,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// kmirror stress: the allocator and the tree under load with sheaves of 32, of 4 and off; what that did to throughput,
-// latency and locks; and the verdict.
+// kmirror stress: the allocator and the tree under load with sheaves of 32, of 4 and off; what that did to
+// throughput, latency and locks; and the verdict.
 //
 // Owns     the runs and their figures. The loads themselves are in slab/stress_*.
 // Bounds   options.seconds of load and what it takes to give everything back; nothing waits without end.
-// Fails    with kFoundWrong when a load found something wrong, when sheaves do not spare list_lock (kLeastRatio), or
-//          when the result could not be written; an existing --json file is then as it was.
+// Fails    with kFoundWrong when a load found something wrong, when sheaves do not spare list_lock
+//          (kLeastRatio), or when the result could not be written; an existing --json file is then as it
+//          was.
 
 #include "tools/kmirror/stress.h"
 
@@ -35,7 +36,8 @@ int check(const StressOptions &options)
 {
     if (options.cpus > machine_cpus())
         return bad_option("--cpus", std::to_string(options.cpus),
-                          "this machine has " + std::to_string(machine_cpus()) + " CPUs, --machine takes a larger one");
+                          "this machine has " + std::to_string(machine_cpus()) +
+                              " CPUs, --machine takes a larger one");
     std::string error;
     if (!options.json.empty() && !can_write(options.json, error))
         return bad_option("--json", options.json, "it takes a file that can be written: " + error);
@@ -103,7 +105,8 @@ StressVerdict judge(const std::vector<StressRun> &runs, const stress::Plan &plan
     verdict.contended_without = without.lock(kListLock).contended;
     for (const StressRun &run : runs)
         for (const std::string &wrong : run.figures.wrong)
-            verdict.wrong.push_back(std::string(run.load) + ", " + capacity_text(run.capacity) + ": " + wrong);
+            verdict.wrong.push_back(std::string(run.load) + ", " + capacity_text(run.capacity) + ": " +
+                                    wrong);
     if (verdict.without < kLeastRatio * verdict.with_32)
         verdict.wrong.push_back("sheaves of 32 do not spare list_lock as they should");
     if (shares_locks(plan) && verdict.contended_without == 0)

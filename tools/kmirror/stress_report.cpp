@@ -2,8 +2,8 @@
 //
 // The results of kmirror stress for people (tables on stdout) and for programs (JSON).
 //
-// Every count stands beside what it is a count of: locks for each 1000 operations of the load (one operation is one
-// object allocated or freed, one index looked up, one range stored), times in nanoseconds.
+// Every count stands beside what it is a count of: locks for each 1000 operations of the load (one operation
+// is one object allocated or freed, one index looked up, one range stored), times in nanoseconds.
 
 #include "tools/kmirror/stress.h"
 
@@ -23,7 +23,7 @@ double share(std::uint64_t part, std::uint64_t whole)
     return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-// ---- for people ------------------------------------------------------------------------------------------
+// ---- for people -------------------------------------------------------------------------------------
 
 void print_speed(const std::vector<StressRun> &runs)
 {
@@ -39,15 +39,16 @@ void print_speed(const std::vector<StressRun> &runs)
 
 void print_locks(const std::vector<StressRun> &runs)
 {
-    Table table({"load", "sheaves", "lock", "per 1000 ops", "contended", "wait avg ns", "wait max ns", "hold avg ns",
-                 "hold max ns"});
+    Table table({"load", "sheaves", "lock", "per 1000 ops", "contended", "wait avg ns", "wait max ns",
+                 "hold avg ns", "hold max ns"});
     for (const StressRun &run : runs)
         for (const char *name : {kListLock, kBarnLock, kTreeLock}) {
             const kmirror_lock_stat stat = run.figures.lock(name);
             if (name == kTreeLock && run.load != kTreeLoad)
                 continue;
             table.row({run.load, run.capacity ? std::to_string(run.capacity) : "off", name,
-                       fixed(run.figures.acquisitions_per_1000(name), 2), percent(share(stat.contended, stat.acquisitions)),
+                       fixed(run.figures.acquisitions_per_1000(name), 2),
+                       percent(share(stat.contended, stat.acquisitions)),
                        fixed(share(stat.wait_ns_total, stat.contended), 0), count(stat.wait_ns_max),
                        fixed(share(stat.hold_ns_total, stat.acquisitions), 0), count(stat.hold_ns_max)});
         }
@@ -57,20 +58,22 @@ void print_locks(const std::vector<StressRun> &runs)
 void print_verdict(const StressVerdict &verdict)
 {
     const double ratio = verdict.with_32 > 0 ? verdict.without / verdict.with_32 : 0;
-    std::printf("list_lock is taken %s times for 1000 operations without sheaves and %s times with sheaves of 32: "
-                "%s as often (at least %s wanted); %" PRIu64 " times it was contended.\n",
-                fixed(verdict.without, 1).c_str(), fixed(verdict.with_32, 1).c_str(),
-                verdict.with_32 > 0 ? (fixed(ratio, 1) + " times").c_str() : "incomparably",
-                fixed(kLeastRatio, 0).c_str(), verdict.contended_without);
+    std::printf(
+        "list_lock is taken %s times for 1000 operations without sheaves and %s times with sheaves of 32: "
+        "%s as often (at least %s wanted); %" PRIu64 " times it was contended.\n",
+        fixed(verdict.without, 1).c_str(), fixed(verdict.with_32, 1).c_str(),
+        verdict.with_32 > 0 ? (fixed(ratio, 1) + " times").c_str() : "incomparably",
+        fixed(kLeastRatio, 0).c_str(), verdict.contended_without);
     for (const std::string &wrong : verdict.wrong)
         std::printf("WRONG: %s\n", wrong.c_str());
     if (verdict.wrong.empty())
         std::printf("Every cache and the tree are valid and empty.\n");
 }
 
-// ---- for programs ----------------------------------------------------------------------------------------
+// ---- for programs -----------------------------------------------------------------------------------
 
-void put_lock(Json &json, const std::string &at, const stress::Figures &figures, const kmirror_lock_stat &stat)
+void put_lock(Json &json, const std::string &at, const stress::Figures &figures,
+              const kmirror_lock_stat &stat)
 {
     json.set(at + "/name", stat.name);
     json.set(at + "/acquisitions", stat.acquisitions);
