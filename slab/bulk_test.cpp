@@ -103,15 +103,15 @@ TEST(SlabBulk, counts_sheaf_objects_as_fast_and_slab_objects_as_slow)
     cache.clear_stats();
     std::vector<void *> objects(100);
     ASSERT_TRUE(cache.alloc_bulk(objects.size(), objects.data()));
-    EXPECT_EQ(cache.stat("alloc_fastpath"), 32);
-    EXPECT_EQ(cache.stat("alloc_slowpath"), 68);
-    EXPECT_EQ(cache.stat("barn_get_fail"), 1);
-    EXPECT_EQ(cache.stat("sheaf_refill"), 0) << "bulk takes slab objects straight, not through a sheaf";
+    EXPECT_STAT(cache, "alloc_fastpath", 32);
+    EXPECT_STAT(cache, "alloc_slowpath", 68);
+    EXPECT_STAT(cache, "barn_get_fail", 1);
+    EXPECT_STAT(cache, "sheaf_refill", 0) << "bulk takes slab objects straight, not through a sheaf";
     cache.free_bulk(objects.size(), objects.data());
     // main and spare take 64; then there is no empty sheaf in the barn, and bulk makes none.
-    EXPECT_EQ(cache.stat("free_fastpath"), 64);
-    EXPECT_EQ(cache.stat("free_slowpath"), 36);
-    EXPECT_EQ(cache.stat("barn_put_fail"), 1);
+    EXPECT_STAT(cache, "free_fastpath", 64);
+    EXPECT_STAT(cache, "free_slowpath", 36);
+    EXPECT_STAT(cache, "barn_put_fail", 1);
 }
 
 } // namespace

@@ -14,12 +14,17 @@ namespace {
 
 #define IN_MOCK_MODE "KMIRROR_HARNESS=mock"
 
+#define NEEDS_MOCK_MODE                                              \
+    if (!KMIRROR_FAULTS)                                              \
+        GTEST_SKIP() << "there is no mock mode with FAULTS=0"
+
 void set_budget(Cache &cache, unsigned objects) { kmem_cache_set_non_kernel(as_kmem_cache(cache), objects); }
 long allocated(Cache &cache) { return long(kmem_cache_nr_allocated(as_kmem_cache(cache))); }
 long tallied(Cache &cache) { return long(kmem_cache_nr_tallocated(as_kmem_cache(cache))); }
 
 KMIRROR_TEST_IN(SlabMock, without_a_budget_only_waiting_requests_succeed, IN_MOCK_MODE)
 {
+    NEEDS_MOCK_MODE;
     Cache cache(256, 0, 32);
     EXPECT_EQ(cache.alloc(SLAB_OPS_NOWAIT), nullptr);
     void *objects[4];
@@ -32,6 +37,7 @@ KMIRROR_TEST_IN(SlabMock, without_a_budget_only_waiting_requests_succeed, IN_MOC
 
 KMIRROR_TEST_IN(SlabMock, each_object_costs_one_of_the_budget, IN_MOCK_MODE)
 {
+    NEEDS_MOCK_MODE;
     Cache cache(256, 0, 32);
     set_budget(cache, 10);
     void *objects[10];
@@ -49,6 +55,7 @@ KMIRROR_TEST_IN(SlabMock, each_object_costs_one_of_the_budget, IN_MOCK_MODE)
 
 KMIRROR_TEST_IN(SlabMock, a_request_beyond_the_budget_fails_whole_and_uses_it_up, IN_MOCK_MODE)
 {
+    NEEDS_MOCK_MODE;
     Cache cache(256, 0, 32);
     void *objects[8];
     set_budget(cache, 5);
@@ -64,6 +71,7 @@ KMIRROR_TEST_IN(SlabMock, a_request_beyond_the_budget_fails_whole_and_uses_it_up
 
 KMIRROR_TEST_IN(SlabMock, a_prefilled_sheaf_holds_exactly_what_was_asked_for, IN_MOCK_MODE)
 {
+    NEEDS_MOCK_MODE;
     Cache cache(256, 0, 32);
     for (unsigned n : {1u, 3u, 32u, 70u}) {
         slab_ops_sheaf *sheaf = ops().prefill(cache, SLAB_OPS_KERNEL, n);
@@ -102,6 +110,7 @@ void arm(Cache &cache, Calls &calls)
 
 KMIRROR_TEST_IN(SlabMock, a_failure_calls_back_once_at_the_next_request, IN_MOCK_MODE)
 {
+    NEEDS_MOCK_MODE;
     Cache cache(256, 0, 32);
     Calls calls{&cache};
     arm(cache, calls);
@@ -120,6 +129,7 @@ KMIRROR_TEST_IN(SlabMock, a_failure_calls_back_once_at_the_next_request, IN_MOCK
 
 KMIRROR_TEST_IN(SlabMock, a_failure_calls_back_before_a_prefill_or_a_bulk_free, IN_MOCK_MODE)
 {
+    NEEDS_MOCK_MODE;
     Cache cache(256, 0, 32);
     Calls calls{&cache};
     arm(cache, calls);
@@ -138,6 +148,7 @@ KMIRROR_TEST_IN(SlabMock, a_failure_calls_back_before_a_prefill_or_a_bulk_free, 
 
 KMIRROR_TEST_IN(SlabMock, counts_objects_out_and_handed_out, IN_MOCK_MODE)
 {
+    NEEDS_MOCK_MODE;
     Cache cache(256, 0, 32);
     std::vector<void *> objects = cache.alloc_many(20);
     EXPECT_EQ(allocated(cache), 20);
@@ -158,6 +169,7 @@ KMIRROR_TEST_IN(SlabMock, counts_objects_out_and_handed_out, IN_MOCK_MODE)
 
 KMIRROR_TEST_IN(SlabMock, does_not_charge_the_sheafs_own_memory, IN_MOCK_MODE)
 {
+    NEEDS_MOCK_MODE;
     Cache cache(256, 0, 32);
     set_budget(cache, 3);
     slab_ops_sheaf *sheaf = ops().prefill(cache, SLAB_OPS_NOWAIT, 3);

@@ -47,8 +47,8 @@ KMIRROR_TEST_IN(SlabNode, the_asked_node_is_where_the_object_is, FOUR_NODES)
             objects.push_back(cache.alloc_node(node, round % 2 ? SLAB_OPS_THISNODE : SLAB_OPS_KERNEL));
             ASSERT_EQ(ops().object_node(objects.back()), node);
         }
-    EXPECT_EQ(cache.stat("alloc_node_mismatch"), 600) << "three of four were not local";
-    EXPECT_EQ(cache.stat("alloc_fastpath"), 200) << "the local ones came from the sheaf";
+    EXPECT_STAT(cache, "alloc_node_mismatch", 600) << "three of four were not local";
+    EXPECT_STAT(cache, "alloc_fastpath", 200) << "the local ones came from the sheaf";
     cache.free(objects);
 }
 
@@ -61,10 +61,10 @@ KMIRROR_TEST_IN(SlabNode, an_object_of_another_node_does_not_enter_the_sheaf, FO
     void *remote = cache.alloc_node(2);
     cache.free(remote);
     EXPECT_EQ(cache.sheaves(ops().cpu()).main, before);
-    EXPECT_EQ(cache.stat("free_slowpath"), 1);
+    EXPECT_STAT(cache, "free_slowpath", 1);
     cache.free(local);
     EXPECT_EQ(cache.sheaves(ops().cpu()).main, before + 1);
-    EXPECT_EQ(cache.stat("free_fastpath"), 1);
+    EXPECT_STAT(cache, "free_fastpath", 1);
 }
 
 KMIRROR_TEST_IN(SlabNode, a_bulk_free_sorts_out_the_objects_of_other_nodes, FOUR_NODES)
@@ -77,8 +77,8 @@ KMIRROR_TEST_IN(SlabNode, a_bulk_free_sorts_out_the_objects_of_other_nodes, FOUR
             objects.push_back(cache.alloc_node(node));
     cache.clear_stats();
     cache.free_bulk(objects.size(), objects.data());
-    EXPECT_EQ(cache.stat("free_fastpath"), 20);
-    EXPECT_EQ(cache.stat("free_slowpath"), 20);
+    EXPECT_STAT(cache, "free_fastpath", 20);
+    EXPECT_STAT(cache, "free_slowpath", 20);
     cache.verify();
     EXPECT_EQ(cache.counts(3).used_objects, 0u);
 }
@@ -89,7 +89,7 @@ KMIRROR_TEST_IN(SlabNode, kfree_rcu_of_another_nodes_object_bypasses_the_sheaf, 
     Cache cache(256, 0, 32);
     ops().free_rcu(cache.alloc_node(3), 64);
     EXPECT_EQ(cache.sheaves(ops().cpu()).rcu_free, -1);
-    EXPECT_EQ(cache.stat("free_rcu_sheaf"), 0);
+    EXPECT_STAT(cache, "free_rcu_sheaf", 0);
     ops().free_rcu_barrier();
     EXPECT_EQ(cache.counts(3).used_objects, 0u);
 }
@@ -176,7 +176,7 @@ KMIRROR_TEST_IN(SlabNode, the_asked_node_is_kept_even_when_the_sheaf_holds_objec
         kept.push_back(cache.alloc_node(0));
         EXPECT_EQ(ops().object_node(kept.back()), 0);
     }
-    EXPECT_EQ(cache.stat("alloc_node_mismatch"), 10);
+    EXPECT_STAT(cache, "alloc_node_mismatch", 10);
     cache.free(any);
     cache.free(kept);
 }
@@ -192,7 +192,7 @@ KMIRROR_TEST_IN(SlabNode, without_memory_works_like_its_neighbour, "KMIRROR_MACH
         EXPECT_EQ(ops().object_node(object), 0);
     cache.free(objects);
     cache.free(cache.alloc_many(32 * 14));
-    EXPECT_EQ(cache.stat("free_slowpath"), 0) << "node 0 is where this CPU's memory is";
+    EXPECT_STAT(cache, "free_slowpath", 0) << "node 0 is where this CPU's memory is";
     cache.verify();
     for (void *object : cache.alloc_many(64))
         ops().free_rcu(object, 64);

@@ -54,7 +54,7 @@ TEST_F(SlabPrefill, fills_to_the_capacity_and_an_oversize_sheaf_exactly)
     EXPECT_EQ(ops().sheaf_size(regular), kCapacity);
     slab_ops_sheaf *oversize = prefill(kCapacity + 5);
     EXPECT_EQ(ops().sheaf_size(oversize), kCapacity + 5);
-    EXPECT_EQ(cache.stat("sheaf_prefill_oversize"), 1);
+    EXPECT_STAT(cache, "sheaf_prefill_oversize", 1);
     give_back(regular);
     give_back(oversize);
 }
@@ -67,17 +67,17 @@ TEST_F(SlabPrefill, takes_the_spare_first_then_the_barn)
     ASSERT_EQ(cache.counts().barn_full, 2u);
     cache.clear_stats();
     slab_ops_sheaf *spare = prefill(1);
-    EXPECT_EQ(cache.stat("sheaf_prefill_fast"), 1);
+    EXPECT_STAT(cache, "sheaf_prefill_fast", 1);
     EXPECT_EQ(cache.sheaves(ops().cpu()).spare, -1);
     slab_ops_sheaf *from_barn = prefill(1);
-    EXPECT_EQ(cache.stat("sheaf_prefill_slow"), 1);
-    EXPECT_EQ(cache.stat("barn_get"), 1);
+    EXPECT_STAT(cache, "sheaf_prefill_slow", 1);
+    EXPECT_STAT(cache, "barn_get", 1);
     EXPECT_EQ(cache.counts().barn_full, 1u);
-    EXPECT_EQ(cache.stat("sheaf_refill"), 0) << "both were full";
+    EXPECT_STAT(cache, "sheaf_refill", 0) << "both were full";
     give_back(spare);
     give_back(from_barn);
-    EXPECT_EQ(cache.stat("sheaf_return_fast"), 1);
-    EXPECT_EQ(cache.stat("sheaf_return_slow"), 1);
+    EXPECT_STAT(cache, "sheaf_return_fast", 1);
+    EXPECT_STAT(cache, "sheaf_return_slow", 1);
     EXPECT_EQ(cache.counts().barn_full, 2u);
 }
 
@@ -106,8 +106,8 @@ TEST_F(SlabPrefill, a_partly_full_spare_takes_frees_before_the_barn_is_asked)
     cache.free(objects[0]);
     EXPECT_EQ(cache.sheaves(ops().cpu()).main, int(kCapacity) - 1);
     EXPECT_EQ(cache.sheaves(ops().cpu()).spare, int(kCapacity));
-    EXPECT_EQ(cache.stat("barn_put"), 0);
-    EXPECT_EQ(cache.stat("sheaf_alloc"), 0);
+    EXPECT_STAT(cache, "barn_put", 0);
+    EXPECT_STAT(cache, "sheaf_alloc", 0);
     cache.free(objects[1]);
 }
 
@@ -122,9 +122,9 @@ TEST_F(SlabPrefill, flushes_a_returned_sheaf_when_the_barn_has_enough)
     cache.clear_stats();
     give_back(from_barn);
     EXPECT_EQ(cache.counts().barn_full, rules::kBarnFullMax);
-    EXPECT_EQ(cache.stat("sheaf_return_slow"), 1);
-    EXPECT_EQ(cache.stat("sheaf_flush"), kCapacity - 1);
-    EXPECT_EQ(cache.stat("sheaf_free"), 1);
+    EXPECT_STAT(cache, "sheaf_return_slow", 1);
+    EXPECT_STAT(cache, "sheaf_flush", kCapacity - 1);
+    EXPECT_STAT(cache, "sheaf_free", 1);
 }
 
 TEST_F(SlabPrefill, refill_to_what_is_there_changes_nothing)
@@ -136,7 +136,7 @@ TEST_F(SlabPrefill, refill_to_what_is_there_changes_nothing)
     EXPECT_EQ(ops().refill(cache, SLAB_OPS_KERNEL, &sheaf, 0), 0);
     EXPECT_EQ(sheaf, before);
     EXPECT_EQ(ops().sheaf_size(sheaf), size);
-    EXPECT_EQ(cache.stat("sheaf_refill"), 0);
+    EXPECT_STAT(cache, "sheaf_refill", 0);
     give_back(sheaf);
 }
 

@@ -73,8 +73,8 @@ TEST_F(SlabKfreeRcu, collects_objects_in_a_sheaf_of_the_cpu)
 {
     free_rcu(cache.alloc_many(5));
     EXPECT_EQ(waiting(), 5);
-    EXPECT_EQ(cache.stat("free_rcu_sheaf"), 5);
-    EXPECT_EQ(cache.stat("free_rcu_sheaf_fail"), 0);
+    EXPECT_STAT(cache, "free_rcu_sheaf", 5);
+    EXPECT_STAT(cache, "free_rcu_sheaf_fail", 0);
     cache.verify();
     ops().free_rcu_barrier();
     EXPECT_EQ(waiting(), -1);
@@ -88,12 +88,12 @@ TEST_F(SlabKfreeRcu, hands_a_whole_sheaf_to_the_barn_after_the_grace_period)
     EXPECT_EQ(waiting(), -1);
     rcu_barrier();
     EXPECT_EQ(cache.counts().barn_full, 1u);
-    EXPECT_EQ(cache.stat("barn_put"), 1);
-    EXPECT_EQ(cache.stat("sheaf_flush"), 0) << "no slab was touched";
+    EXPECT_STAT(cache, "barn_put", 1);
+    EXPECT_STAT(cache, "sheaf_flush", 0) << "no slab was touched";
     cache.clear_stats();
     cache.free(cache.alloc_many(kCapacity));
-    EXPECT_EQ(cache.stat("barn_get"), 1);
-    EXPECT_EQ(cache.stat("alloc_slab"), 0);
+    EXPECT_STAT(cache, "barn_get", 1);
+    EXPECT_STAT(cache, "alloc_slab", 0);
     cache.verify();
 }
 
@@ -103,9 +103,9 @@ TEST_F(SlabKfreeRcu, flushes_what_a_full_barn_does_not_take)
     rcu_barrier();
     EXPECT_EQ(cache.counts().barn_full, rules::kBarnFullMax);
     EXPECT_EQ(cache.counts().barn_empty, 1u);
-    EXPECT_EQ(cache.stat("barn_put"), long(rules::kBarnFullMax));
-    EXPECT_EQ(cache.stat("barn_put_fail"), 1);
-    EXPECT_EQ(cache.stat("sheaf_flush"), kCapacity);
+    EXPECT_STAT(cache, "barn_put", long(rules::kBarnFullMax));
+    EXPECT_STAT(cache, "barn_put_fail", 1);
+    EXPECT_STAT(cache, "sheaf_flush", kCapacity);
     cache.verify();
 }
 
@@ -217,11 +217,11 @@ TEST_F(SlabKfreeRcu, works_object_by_object_without_sheaves)
     {
         Cache bare(sizeof(Object));
         free_rcu(bare.alloc_many(40));
-        EXPECT_EQ(bare.stat("free_rcu_sheaf"), 0);
-        EXPECT_EQ(bare.stat("free_rcu_sheaf_fail"), 40);
+        EXPECT_STAT(bare, "free_rcu_sheaf", 0);
+        EXPECT_STAT(bare, "free_rcu_sheaf_fail", 40);
         ops().free_rcu_barrier();
         EXPECT_EQ(bare.counts().used_objects, 0u);
-        EXPECT_EQ(bare.stat("free_slowpath"), 40);
+        EXPECT_STAT(bare, "free_slowpath", 40);
     }
     ops().set_sheaf_capacity(before);
 }

@@ -38,7 +38,7 @@ TEST_F(SlabSheaf, starts_empty_with_one_sheaf_a_cpu)
 {
     expect_mine(0, -1);
     expect_barn(0, 0);
-    EXPECT_EQ(cache.sheaves_made(), ops().nr_cpus());
+    cache.expect_sheaves_made(ops().nr_cpus());
     EXPECT_EQ(cache.counts().slabs, 0u);
 }
 
@@ -46,10 +46,10 @@ TEST_F(SlabSheaf, is_refilled_whole_by_the_first_allocation)
 {
     void *object = cache.alloc();
     expect_mine(kCapacity - 1, 0);
-    EXPECT_EQ(cache.stat("sheaf_refill"), kCapacity);
-    EXPECT_EQ(cache.stat("barn_get_fail"), 1);
-    EXPECT_EQ(cache.stat("alloc_fastpath"), 1);
-    EXPECT_EQ(cache.stat("alloc_slowpath"), 0);
+    EXPECT_STAT(cache, "sheaf_refill", kCapacity);
+    EXPECT_STAT(cache, "barn_get_fail", 1);
+    EXPECT_STAT(cache, "alloc_fastpath", 1);
+    EXPECT_STAT(cache, "alloc_slowpath", 0);
     EXPECT_EQ(cache.counts().used_objects, kCapacity);
     cache.free(object);
     expect_mine(kCapacity, 0);
@@ -60,7 +60,7 @@ TEST_F(SlabSheaf, keeps_the_emptied_main_as_spare_over_many_refills)
     std::vector<void *> objects = cache.alloc_many(kCapacity * 20);
     expect_mine(0, 0);
     expect_barn(0, 0);
-    EXPECT_EQ(cache.sheaves_made(), ops().nr_cpus() + 1) << "two sheaves trade places";
+    cache.expect_sheaves_made(ops().nr_cpus() + 1); // two sheaves trade places
     cache.free(objects);
 }
 
@@ -83,12 +83,12 @@ TEST_F(SlabSheaf, frees_into_main_then_spare_then_the_barn)
     free_up_to(2 * kCapacity + 1);
     expect_mine(1, kCapacity);
     expect_barn(1, 0);
-    EXPECT_EQ(cache.stat("barn_put"), 1);
-    EXPECT_EQ(cache.stat("sheaf_alloc"), 1) << "the barn had no empty one";
+    EXPECT_STAT(cache, "barn_put", 1);
+    EXPECT_STAT(cache, "sheaf_alloc", 1) << "the barn had no empty one";
     free_up_to(4 * kCapacity);
     expect_barn(2, 0);
-    EXPECT_EQ(cache.stat("free_fastpath"), 4 * kCapacity);
-    EXPECT_EQ(cache.stat("free_slowpath"), 0);
+    EXPECT_STAT(cache, "free_fastpath", 4 * kCapacity);
+    EXPECT_STAT(cache, "free_slowpath", 0);
 }
 
 TEST_F(SlabSheaf, flushes_one_sheaf_when_the_barn_has_ten_full_ones)
@@ -104,10 +104,10 @@ TEST_F(SlabSheaf, flushes_one_sheaf_when_the_barn_has_ten_full_ones)
     rest.pop_back();
     expect_mine(1, kCapacity);
     expect_barn(rules::kBarnFullMax, 0);
-    EXPECT_EQ(cache.stat("barn_put_fail"), 1);
-    EXPECT_EQ(cache.stat("sheaf_flush"), kCapacity);
-    EXPECT_EQ(cache.stat("barn_put"), 0);
-    EXPECT_EQ(cache.stat("free_fastpath"), 1);
+    EXPECT_STAT(cache, "barn_put_fail", 1);
+    EXPECT_STAT(cache, "sheaf_flush", kCapacity);
+    EXPECT_STAT(cache, "barn_put", 0);
+    EXPECT_STAT(cache, "free_fastpath", 1);
     cache.verify();
     cache.free(rest);
 }
@@ -118,14 +118,14 @@ TEST_F(SlabSheaf, trades_empty_sheaves_for_full_ones_and_back)
     expect_barn(rules::kBarnFullMax, 0);
     cache.clear_stats();
     std::vector<void *> objects = cache.alloc_many(kCapacity * kAll);
-    EXPECT_EQ(cache.stat("barn_get"), long(rules::kBarnFullMax));
-    EXPECT_EQ(cache.stat("sheaf_refill"), 0);
-    EXPECT_EQ(cache.stat("alloc_slab"), 0);
+    EXPECT_STAT(cache, "barn_get", long(rules::kBarnFullMax));
+    EXPECT_STAT(cache, "sheaf_refill", 0);
+    EXPECT_STAT(cache, "alloc_slab", 0);
     expect_barn(0, rules::kBarnEmptyMax);
     cache.free(objects);
     expect_barn(rules::kBarnFullMax, 0);
-    EXPECT_EQ(cache.stat("barn_put"), long(rules::kBarnFullMax));
-    EXPECT_EQ(cache.stat("sheaf_alloc"), 0) << "the barn's empty ones came back";
+    EXPECT_STAT(cache, "barn_put", long(rules::kBarnFullMax));
+    EXPECT_STAT(cache, "sheaf_alloc", 0) << "the barn's empty ones came back";
     cache.verify();
 }
 
@@ -135,7 +135,7 @@ TEST_F(SlabSheaf, is_gone_after_a_shrink_but_for_the_mains)
     EXPECT_EQ(cache.shrink(), 0);
     expect_mine(0, -1);
     expect_barn(0, 0);
-    EXPECT_EQ(cache.sheaves_made(), ops().nr_cpus());
+    cache.expect_sheaves_made(ops().nr_cpus());
     EXPECT_EQ(cache.counts().slabs, 0u);
 }
 
@@ -149,7 +149,7 @@ TEST_F(SlabSheaf, is_flushed_to_the_last_object_even_above_one_batch)
     ASSERT_EQ(wide.sheaves(ops().cpu()).main, int(capacity));
     wide.clear_stats();
     wide.shrink();
-    EXPECT_EQ(wide.stat("sheaf_flush"), capacity);
+    EXPECT_STAT(wide, "sheaf_flush", capacity);
     EXPECT_EQ(wide.sheaves(ops().cpu()).main, 0);
     EXPECT_EQ(wide.counts().used_objects, 0u);
 }
@@ -166,8 +166,8 @@ TEST_F(SlabSheaf, gives_back_what_was_freed_last)
 TEST_F(SlabSheaf, is_refilled_for_a_caller_who_may_not_wait)
 {
     std::vector<void *> objects = cache.alloc_many(10 * kCapacity, SLAB_OPS_NOWAIT);
-    EXPECT_EQ(cache.stat("alloc_slowpath"), 0);
-    EXPECT_EQ(cache.stat("sheaf_refill"), 10 * kCapacity);
+    EXPECT_STAT(cache, "alloc_slowpath", 0);
+    EXPECT_STAT(cache, "sheaf_refill", 10 * kCapacity);
     cache.free(objects);
 }
 
@@ -211,7 +211,7 @@ protected:
         held.push_back(cache.alloc());
         ASSERT_FALSE(during) << "the refill did not take a new slab";
         cache.verify();
-        EXPECT_EQ(cache.sheaves_found(), cache.sheaves_made());
+        cache.expect_sheaves_made(cache.sheaves_found());
     }
     slab_ops_cpu_sheaves mine() const { return cache.sheaves(ops().cpu()); }
     void finish() { free_held(unsigned(held.size())); }
@@ -244,7 +244,7 @@ TEST_F(SlabSheafRefill, goes_to_the_barn_when_main_and_spare_have_objects_meanwh
     EXPECT_EQ(mine().main, 2);
     EXPECT_EQ(mine().spare, int(kCapacity));
     EXPECT_EQ(cache.counts().barn_full, 1u);
-    EXPECT_EQ(cache.stat("barn_put"), 1);
+    EXPECT_STAT(cache, "barn_put", 1);
     finish();
 }
 
@@ -296,13 +296,13 @@ TEST(SlabSheafOff, leaves_every_operation_to_the_slabs)
     {
         Cache cache(256);
         std::vector<void *> objects = cache.alloc_many(100);
-        EXPECT_EQ(cache.stat("alloc_fastpath"), 0);
-        EXPECT_EQ(cache.stat("alloc_slowpath"), 100);
+        EXPECT_STAT(cache, "alloc_fastpath", 0);
+        EXPECT_STAT(cache, "alloc_slowpath", 100);
         EXPECT_EQ(cache.counts().used_objects, 100u);
         cache.free(objects);
-        EXPECT_EQ(cache.stat("free_fastpath"), 0);
-        EXPECT_EQ(cache.stat("free_slowpath"), 100);
-        EXPECT_EQ(cache.stat("sheaf_alloc"), 0);
+        EXPECT_STAT(cache, "free_fastpath", 0);
+        EXPECT_STAT(cache, "free_slowpath", 100);
+        EXPECT_STAT(cache, "sheaf_alloc", 0);
         EXPECT_EQ(cache.counts().used_objects, 0u);
     }
     ops().set_sheaf_capacity(before);
@@ -317,7 +317,7 @@ TEST(SlabSheafOff, and_sheaves_of_any_capacity_hold_that_many)
         Cache cache(64);
         EXPECT_EQ(cache.geometry().sheaf_capacity, unsigned(capacity));
         std::vector<void *> objects = cache.alloc_many(3 * unsigned(capacity));
-        EXPECT_EQ(cache.stat("sheaf_refill"), 3 * capacity);
+        EXPECT_STAT(cache, "sheaf_refill", 3 * capacity);
         cache.free(objects);
     }
     ops().set_sheaf_capacity(before);

@@ -45,8 +45,8 @@ TEST_F(SlabShrink, a_slab_emptied_object_by_object_counts_itself_among_the_min_p
         EXPECT_EQ(cache.counts().partial_slabs, std::min(i + 1, 4u)) << "after emptying " << i + 1;
         EXPECT_EQ(cache.counts().slabs, 7 - i + std::min(i + 1, 4u));
     }
-    EXPECT_EQ(cache.stat("free_remove_partial"), 4);
-    EXPECT_EQ(cache.stat("free_slab"), 4);
+    EXPECT_STAT(cache, "free_remove_partial", 4);
+    EXPECT_STAT(cache, "free_slab", 4);
 }
 
 TEST_F(SlabShrink, a_slab_emptied_in_one_free_finds_min_partial_others)
@@ -57,9 +57,9 @@ TEST_F(SlabShrink, a_slab_emptied_in_one_free_finds_min_partial_others)
         cache.free_bulk(per_slab, slabs[i].data());
         EXPECT_EQ(cache.counts().partial_slabs, std::min(i + 1, 5u)) << "after emptying " << i + 1;
     }
-    EXPECT_EQ(cache.stat("free_slab"), 3);
-    EXPECT_EQ(cache.stat("free_remove_partial"), 0) << "they never were on the list";
-    EXPECT_EQ(cache.stat("free_add_partial"), 5);
+    EXPECT_STAT(cache, "free_slab", 3);
+    EXPECT_STAT(cache, "free_remove_partial", 0) << "they never were on the list";
+    EXPECT_STAT(cache, "free_add_partial", 5);
 }
 
 TEST_F(SlabShrink, min_partial_of_0_keeps_nothing)
@@ -76,17 +76,17 @@ TEST_F(SlabShrink, counts_every_list_move_exactly)
     ops().set_min_partial(cache, 5);
     cache.clear_stats();
     auto slabs = full_slabs(8);
-    EXPECT_EQ(cache.stat("alloc_slab"), 8);
-    EXPECT_EQ(cache.stat("alloc_slowpath"), long(8 * per_slab));
+    EXPECT_STAT(cache, "alloc_slab", 8);
+    EXPECT_STAT(cache, "alloc_slowpath", long(8 * per_slab));
     for (auto &slab : slabs)
         cache.free(slab.front());
-    EXPECT_EQ(cache.stat("free_add_partial"), 8) << "each was full";
-    EXPECT_EQ(cache.stat("free_slowpath"), 8);
+    EXPECT_STAT(cache, "free_add_partial", 8) << "each was full";
+    EXPECT_STAT(cache, "free_slowpath", 8);
     EXPECT_EQ(cache.counts().partial_slabs, 8u);
     for (auto &slab : slabs)
         slab.front() = cache.alloc();
     EXPECT_EQ(cache.counts().partial_slabs, 0u);
-    EXPECT_EQ(cache.stat("alloc_slab"), 8) << "the list served them";
+    EXPECT_STAT(cache, "alloc_slab", 8) << "the list served them";
     for (auto &slab : slabs)
         cache.free(slab);
 }

@@ -17,6 +17,7 @@
 #include "slab/shadow.h"
 #include "tools/testing/harness.h"
 
+#include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
@@ -111,6 +112,12 @@ public:
     }
     // Sheaves that exist: made and not freed. Exact as long as statistics are cleared by clear_stats() only.
     long sheaves_made() const { return made_before_ + stat("sheaf_alloc") - stat("sheaf_free"); }
+    void expect_sheaves_made(long expected) const
+    {
+        if (KMIRROR_STATS) {
+            EXPECT_EQ(sheaves_made(), expected);
+        }
+    }
     // Sheaves that can be found: on the CPUs and in the barns. A prefilled one is its owner's.
     long sheaves_found() const
     {
@@ -139,7 +146,7 @@ public:
         EXPECT_EQ(left.used_objects, 0u);
         EXPECT_EQ(left.slabs, 0u);
         EXPECT_EQ(left.barn_full + left.barn_empty, 0u);
-        if (geometry().sheaf_capacity) {
+        if (KMIRROR_STATS && geometry().sheaf_capacity) {
             EXPECT_EQ(sheaves_made(), ops().nr_cpus()) << "sheaves are lost, or freed twice";
         }
         ops().destroy(cache_);
@@ -170,6 +177,14 @@ public:
     Pinned(const Pinned &) = delete;
     Pinned &operator=(const Pinned &) = delete;
 };
+
+// A statistic's value, in builds that keep statistics.
+#define EXPECT_STAT(cache, name, value)                                   \
+    switch (0)                                                            \
+    case 0:                                                               \
+    default: /* as in gtest: no else of the user's may bind to this if */ \
+        if (KMIRROR_STATS)                                                \
+        EXPECT_EQ((cache).stat(name), value)
 
 // A random engine and a trace that puts the seed into each failure of its scope.
 #define KMIRROR_RANDOM(name)                                   \
