@@ -4,9 +4,11 @@
 # FILTER and TESTS narrow check to GoogleTest cases; SAN=thread runs the concurrent ones and nothing else.
 
 CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(filter thread,$(SAN)),,headers command install instrumentable)
-CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' FILTER='$(FILTER)' MAKE='$(MAKE)' \
-            HEADER_RESULTS='$(HEADER_RESULTS)' INSTRUMENTED='$(INSTRUMENTED)' \
-            INST_OBJS='$(INST_OBJS)' ENV_OBJS='$(ENV_OBJS)' \
+REPLAY_SWITCHES := $(if $(filter 0,$(FAULTS)),FAULTS=0) $(if $(filter 1,$(RELEASE)),RELEASE=1) \
+                   $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),KMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
+CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' MAKE='$(MAKE)' FILTER='$(FILTER)' \
+            REPLAY_SWITCHES='$(strip $(REPLAY_SWITCHES))' HEADER_RESULTS='$(HEADER_RESULTS)' \
+            INSTRUMENTED='$(INSTRUMENTED)' INST_OBJS='$(INST_OBJS)' ENV_OBJS='$(ENV_OBJS)' \
             NM='$(NM)' OBJDUMP='$(OBJDUMP)' READELF='$(READELF)'
 
 check-unit: $(B)/kmirror-tests

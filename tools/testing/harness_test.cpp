@@ -23,7 +23,7 @@ using kmirror::testing::rerun_this_test;
 using kmirror::testing::seed;
 using ::testing::HasSubstr;
 
-TEST(Harness, AWarningNobodyExpectedFailsTheTest) {
+TEST(TestRunner, AWarningNobodyExpectedFailsTheTest) {
     if (in_child()) {
         WARN(1, "planted");
         return;
@@ -31,10 +31,10 @@ TEST(Harness, AWarningNobodyExpectedFailsTheTest) {
     const ChildResult child = rerun_this_test({});
     EXPECT_EQ(child.status, 1);
     EXPECT_THAT(child.output, HasSubstr("1 unexpected warning(s)"));
-    EXPECT_THAT(child.output, HasSubstr("not ok 1 - Harness.AWarningNobodyExpectedFailsTheTest"));
+    EXPECT_THAT(child.output, HasSubstr("not ok 1 - TestRunner.AWarningNobodyExpectedFailsTheTest"));
 }
 
-TEST(Harness, AnExpectedWarningPasses) {
+TEST(TestRunner, AnExpectedWarningPasses) {
     if (in_child()) {
         ExpectWarnings two(2);
         WARN(1, "planted");
@@ -45,7 +45,7 @@ TEST(Harness, AnExpectedWarningPasses) {
     EXPECT_TRUE(child.passed()) << child.output;
 }
 
-TEST(Harness, AnExpectedWarningThatDoesNotComeFails) {
+TEST(TestRunner, AnExpectedWarningThatDoesNotComeFails) {
     if (in_child()) {
         ExpectWarnings one(1);
         return;
@@ -54,16 +54,25 @@ TEST(Harness, AnExpectedWarningThatDoesNotComeFails) {
     EXPECT_EQ(child.status, 1) << child.output;
 }
 
-TEST(Harness, AFailureShowsSeedAndReplayCommand) {
+TEST(TestRunner, OfManyFailuresTheFirstAreShown) {
+    if (in_child()) {
+        for (int i = 1; i <= 20; ++i) ADD_FAILURE() << "planted <" << i << ">";
+        return;
+    }
+    const ChildResult child = rerun_this_test({});
+    EXPECT_THAT(child.output, HasSubstr("planted <8>\n# and 12 more\nnot ok 1 - "));
+}
+
+TEST(TestRunner, AFailureShowsSeedAndReplayCommand) {
     if (in_child()) {
         FAIL() << "seed " << seed();
     }
     const ChildResult child = rerun_this_test({"KMIRROR_SEED=77", "KMIRROR_REPLAY=make check"});
-    EXPECT_THAT(child.output, HasSubstr("# seed 77; replay: make check FILTER='Harness.AFailureShows"
+    EXPECT_THAT(child.output, HasSubstr("# seed 77; replay: make check FILTER='TestRunner.AFailureShows"
                                         "SeedAndReplayCommand' KMIRROR_SEED=77\n"));
 }
 
-TEST(Harness, AChildHasItsEnvironmentAndTheSameSeed) {
+TEST(TestRunner, AChildHasItsEnvironmentAndTheSameSeed) {
     if (in_child()) {
         EXPECT_STREQ(std::getenv("KMIRROR_PLANTED"), "yes it is");
         EXPECT_EQ(std::to_string(seed()), std::getenv("KMIRROR_SEED_OF_PARENT"));
@@ -74,12 +83,12 @@ TEST(Harness, AChildHasItsEnvironmentAndTheSameSeed) {
     EXPECT_TRUE(child.passed()) << child.output;
 }
 
-KMIRROR_TEST_IN(Harness, TestInRunsItsBodyInTheChild, "KMIRROR_PLANTED=1") {
+KMIRROR_TEST_IN(TestRunner, TestInRunsItsBodyInTheChild, "KMIRROR_PLANTED=1") {
     EXPECT_TRUE(in_child());
     EXPECT_STREQ(std::getenv("KMIRROR_PLANTED"), "1");
 }
 
-TEST(Harness, AHangingTestEnds) {
+TEST(TestRunner, AHangingTestEnds) {
     if (in_child()) {
         for (volatile bool hang = true; hang;) {
         }

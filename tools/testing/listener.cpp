@@ -49,6 +49,7 @@ std::string replay_note(const std::string& name) {
 
 void Listener::OnTestStart(const ::testing::TestInfo& test) {
     skip_reason_.clear();
+    failures_ = 0;
     unexpected_at_start_ = kmirror_warn_count() - warnings_expected();
     log_.started(full_name(test));
     alarm(test_timeout_seconds() + (in_child() ? 0 : 10));  // a child that hangs goes first
@@ -59,7 +60,7 @@ void Listener::OnTestPartResult(const ::testing::TestPartResult& part) {
         skip_reason_ = first_line(part.message());
         return;
     }
-    if (!part.failed()) return;
+    if (!part.failed() || ++failures_ > kFailuresShown) return;
     const std::string file = part.file_name() != nullptr ? part.file_name() : "?";
     print_as_comment(file + ":" + std::to_string(part.line_number()) + ": " + part.message());
     std::fflush(stdout);
@@ -73,6 +74,7 @@ void Listener::check_warnings() {
 void Listener::OnTestEnd(const ::testing::TestInfo& test) {
     alarm(0);
     check_warnings();
+    if (failures_ > kFailuresShown) std::printf("# and %u more\n", failures_ - kFailuresShown);
     const std::string name = full_name(test);
     if (test.result()->Failed()) return finish(name, Outcome::Failed, replay_note(name));
     if (test.result()->Skipped()) return finish(name, Outcome::Skipped, "SKIP " + skip_reason_);

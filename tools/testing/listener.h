@@ -37,6 +37,8 @@ public:
     void extra_case(const std::string& name, bool passed);
 
 private:
+    static constexpr unsigned kFailuresShown = 8;
+
     void check_warnings();
     void finish(const std::string& name, Outcome outcome, const std::string& note);
 
@@ -44,6 +46,7 @@ private:
     unsigned number_;
     unsigned long unexpected_at_start_ = 0;
     std::string skip_reason_;
+    unsigned failures_ = 0;  // of the running test
 };
 
 }  // namespace kmirror::testing
