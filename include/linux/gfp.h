@@ -66,6 +66,15 @@ static inline struct page *alloc_frozen_pages(gfp_t gfp, unsigned int order)
  */
 void free_frozen_pages(struct page *page, unsigned int order);
 
+/*
+ * The same where no lock may be waited for: only tried, no fault injection, no reclaim,
+ * no reserves. NULL more often than the other; a block that cannot be given back at once
+ * is kept aside until somebody comes who may wait. __GFP_COMP is implied, as is
+ * __GFP_NOWARN; of the mask only __GFP_ZERO and __GFP_THISNODE count.
+ */
+struct page *alloc_frozen_pages_nolock(gfp_t gfp, int nid, unsigned int order);
+void free_frozen_pages_nolock(struct page *page, unsigned int order);
+
 /* The same with a reference count of 1, to be given back by __free_pages() or put_page(). */
 struct page *alloc_pages_node(int nid, gfp_t gfp, unsigned int order);
 void __free_pages(struct page *page, unsigned int order);

@@ -17,7 +17,7 @@ struct llist_head {
     struct llist_node *first;
 };
 
-#define LLIST_HEAD_INIT(name) { NULL }
+#define LLIST_HEAD_INIT(...) { NULL }
 #define LLIST_HEAD(name) struct llist_head name = LLIST_HEAD_INIT(name)
 
 static inline void init_llist_head(struct llist_head *head)

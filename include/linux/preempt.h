@@ -61,13 +61,16 @@ static __always_inline unsigned int preempt_count(void)
 #define in_atomic() (preempt_count() != 0)
 #define preemptible() (preempt_count() == 0)
 
-/* No interrupts, hence only task context. */
-#define in_task() 1
-#define in_nmi() 0
+/*
+ * The only interrupts are sections between nmi_enter() and nmi_exit(), see
+ * <linux/hardirq.h>: signal handlers, and tests that play one.
+ */
+#define in_nmi() (KM_CURRENT->nmi_depth != 0)
+#define in_interrupt() in_nmi()
+#define in_task() (!in_nmi())
 #define in_hardirq() 0
 #define in_softirq() 0
 #define in_serving_softirq() 0
-#define in_interrupt() 0
 #define in_irq() 0
 
 #define local_bh_disable() preempt_disable()

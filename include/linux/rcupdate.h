@@ -82,6 +82,8 @@ void rcu_unregister_thread(void);
  * @head is the rcu_head inside the object, or NULL: then the call may sleep.
  */
 void kvfree_call_rcu(struct rcu_head *head, void *ptr);
+/* The same from where no lock may be waited for; the rest is done later if need be. */
+void kfree_call_rcu_nolock(struct kvfree_rcu_head *head, void *ptr);
 
 #define rcu_read_lock_bh()      rcu_read_lock()
 #define rcu_read_unlock_bh()    rcu_read_unlock()
@@ -154,7 +156,7 @@ __attribute__((cold)) void kmirror_rcu_suspicious(const char *file, int line, co
 
 /*
  * Frees @ptr (NULL is allowed) after a grace period. @field is the struct rcu_head
- * in *@ptr, in its first 4096 bytes. Any context.
+ * or kvfree_rcu_head in *@ptr, in its first 4096 bytes. Any context.
  */
 #define kfree_rcu(ptr, field)                                                                     \
     do {                                                                                          \
@@ -162,9 +164,22 @@ __attribute__((cold)) void kmirror_rcu_suspicious(const char *file, int line, co
                                                                                                   \
         BUILD_BUG_ON(__builtin_offsetof(__typeof__(*(ptr)), field) >= 4096);                      \
         if (__kmirror_p)                                                                          \
-            kvfree_call_rcu(&__kmirror_p->field, (void *)__kmirror_p);                            \
+            kvfree_call_rcu((struct rcu_head *)&__kmirror_p->field, (void *)__kmirror_p);         \
     } while (0)
 #define kvfree_rcu(ptr, field)  kfree_rcu(ptr, field)
+
+/*
+ * kfree_rcu() for memory of kmalloc_nolock(), where no lock may be waited for. @field is a
+ * struct kvfree_rcu_head.
+ */
+#define kfree_rcu_nolock(ptr, field)                                                              \
+    do {                                                                                          \
+        __typeof__(ptr) __kmirror_p = (ptr);                                                      \
+                                                                                                  \
+        BUILD_BUG_ON(__builtin_offsetof(__typeof__(*(ptr)), field) >= 4096);                      \
+        if (__kmirror_p)                                                                          \
+            kfree_call_rcu_nolock(&__kmirror_p->field, (void *)__kmirror_p);                      \
+    } while (0)
 
 /* The same for objects without an rcu_head. May sleep. */
 #define kfree_rcu_mightsleep(ptr)                                                                 \

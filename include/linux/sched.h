@@ -36,6 +36,7 @@ struct task_struct {
     void *fault;                 /* lib/fault */
     unsigned int fail_nth;
     unsigned char make_it_fail;
+    unsigned char nmi_depth;     /* nesting of <linux/hardirq.h> sections; only the thread itself reads it */
     int pid;                     /* host thread id, 0 until asked for */
     struct task_struct *cpu_next; /* threads of one CPU; lib/kernel/cpu.cpp, under its lock */
 };

@@ -468,6 +468,24 @@ krealloc_array(void *p, size_t new_n, size_t new_size, gfp_t flags)
  */
 void kfree(const void *objp);
 
+/*
+ * kmalloc_nolock() - kmalloc() where no lock may be waited for: a signal handler, a section
+ * between nmi_enter() and nmi_exit(), or any other.
+ * @gfp: __GFP_ACCOUNT, __GFP_ZERO, __GFP_NOWARN, __GFP_NOMEMALLOC or 0; other bits warn.
+ * Context: any; locks are tried only. Never boots the allocator.
+ * Return: the memory, perhaps of the next larger class; NULL when @size is above
+ * KMALLOC_MAX_CACHE_SIZE, when every lock on the way was taken, or without memory.
+ */
+void *kmalloc_nolock(size_t size, gfp_t gfp, int node);
+
+/*
+ * kfree_nolock() - give such memory back from such a place. Memory of a cache will do as
+ * well; a large kmalloc warns and stays. Context: any. An object that fits no sheaf at
+ * once is kept aside until somebody leaves the allocator's fast paths or asks for
+ * kvfree_rcu_barrier(), kmem_cache_shrink() or kmem_cache_destroy().
+ */
+void kfree_nolock(const void *objp);
+
 /* kfree_sensitive() - kfree() after overwriting all usable bytes with 0. */
 void kfree_sensitive(const void *objp);
 

@@ -67,6 +67,11 @@ struct rcu_head {
     void (*func)(struct rcu_head *head);
 } __attribute__((__aligned__(sizeof(void *))));
 
+/* Room for kfree_rcu() and kfree_rcu_nolock() alone; not for call_rcu(). */
+struct kvfree_rcu_head {
+    struct rcu_head head;
+};
+
 typedef void (*rcu_callback_t)(struct rcu_head *head);
 
 #endif /* KMIRROR_LINUX_TYPES_H */

@@ -223,6 +223,29 @@ bool take_back(struct page *page, unsigned int order)
     return reason == nullptr;
 }
 
+// ---- where locks are only tried
+
+struct page *try_zone(Zone &zone, unsigned int order)
+{
+    if (zone_free(zone) < pages_kept(zone, Reserve::Keep) + (1UL << order) || !raw_spin_trylock(&zone.lock))
+        return nullptr;
+    struct page *const page = buddy_take(zone, order);
+    raw_spin_unlock(&zone.lock);
+    return page;
+}
+
+// Ends a block's time as live, with its tails; false as take_back().
+bool end_block(struct page *page, unsigned int order)
+{
+    if (!take_back(page, order))
+        return false;
+    if (page->flags & 1UL << PG_head)
+        link_tails(page, order, 0);
+    block_reset(page, page_zone(page).nid, order);
+    kasan_poison(page_address(page), PAGE_SIZE << order, KASAN_PAGE_FREE);
+    return true;
+}
+
 void ensure_init()
 {
     if (!initialised.load(std::memory_order_acquire)) [[unlikely]]
@@ -272,17 +295,41 @@ extern "C" struct page *alloc_frozen_pages_node(int nid, gfp_t gfp, unsigned int
 
 extern "C" void free_frozen_pages(struct page *page, unsigned int order)
 {
-    if (!take_back(page, order))
+    if (!end_block(page, order))
         return;
-    if (page->flags & 1UL << PG_head)
-        link_tails(page, order, 0);
     Zone &zone = page_zone(page);
-    block_reset(page, zone.nid, order);
-    kasan_poison(page_address(page), PAGE_SIZE << order, KASAN_PAGE_FREE);
+    buddy_give_put_aside(zone);
     if (order < kPercpuOrders)
         return percpu_pages_give(zone, page, order);
     const RawGuard guard(zone.lock);
     buddy_give(zone, page, order);
+}
+
+extern "C" struct page *alloc_frozen_pages_nolock(gfp_t gfp, int nid, unsigned int order)
+{
+    if (order > MAX_PAGE_ORDER || !initialised.load(std::memory_order_acquire))
+        return nullptr;
+    Request request{nodes_for(nid, gfp), gfp | __GFP_COMP, order};
+    for (const int candidate : request.nodes) {
+        if (struct page *const page = try_zone(zones[candidate], order)) {
+            hand_out(page, request);
+            return page;
+        }
+    }
+    return nullptr;
+}
+
+extern "C" void free_frozen_pages_nolock(struct page *page, unsigned int order)
+{
+    if (!end_block(page, order))
+        return;
+    Zone &zone = page_zone(page);
+    if (!raw_spin_trylock(&zone.lock)) {
+        llist_add(reinterpret_cast<llist_node *>(&page->lru), &zone.put_aside);
+        return;
+    }
+    buddy_give(zone, page, order);
+    raw_spin_unlock(&zone.lock);
 }
 
 extern "C" struct page *alloc_pages_node(int nid, gfp_t gfp, unsigned int order)

@@ -15,6 +15,7 @@
 
 #include <linux/gfp.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mm.h>
 #include <linux/numa.h>
 #include <linux/spinlock.h>
@@ -47,6 +48,7 @@ struct alignas(64) Zone {
     unsigned long free;         // pages; written under lock, read by anyone
     unsigned long fresh_pfn;    // under lock
     FreeArea area[NR_PAGE_ORDERS];   // under lock
+    llist_head put_aside;       // blocks given back where the lock was only tried; no lock
 };
 
 // All nodes' zones; those of nodes that do not exist have no memory.
@@ -111,6 +113,9 @@ struct page *buddy_take(Zone &zone, unsigned int order);
 
 // Gives a block back, merged with its free buddies. Context: zone->lock held.
 void buddy_give(Zone &zone, struct page *page, unsigned int order);
+
+// Gives back the blocks that were put aside because the lock was not to be had; cheap when there are none.
+void buddy_give_put_aside(Zone &zone);
 
 // ---- page_alloc_percpu.cpp
 

@@ -117,4 +117,18 @@ void buddy_give(Zone &zone, struct page *page, unsigned int order)
     VM_BUG_ON(zone.free > zone.managed);
 }
 
+void buddy_give_put_aside(Zone &zone)
+{
+    if (llist_empty(&zone.put_aside)) [[likely]]
+        return;
+    llist_node *at = llist_del_all(&zone.put_aside);
+    const RawGuard guard(zone.lock);
+    while (at != nullptr) {
+        llist_node *const next = at->next;
+        struct page *const page = page_of(reinterpret_cast<list_head *>(at));
+        buddy_give(zone, page, block_order(page));
+        at = next;
+    }
+}
+
 }  // namespace kmirror::kernel

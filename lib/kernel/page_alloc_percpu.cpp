@@ -153,6 +153,7 @@ void percpu_pages_give(Zone &zone, struct page *page, unsigned int order)
 
 void percpu_pages_drain(Zone &zone)
 {
+    buddy_give_put_aside(zone);
     for (unsigned int cpu = 0; cpu < nr_cpu_ids; ++cpu)
         drain_cpu(zone, cpu);
 }

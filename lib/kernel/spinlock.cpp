@@ -30,6 +30,9 @@
 
 #include "lib/kernel/spinlock.h"
 
+#include <linux/bug.h>
+#include <linux/preempt.h>
+
 #include "lib/kernel/lock_watch.h"
 
 #include <atomic>
@@ -212,10 +215,24 @@ void forget_pthread_owner(raw_spinlock_t &)
 {
 }
 
+// The watcher's records are the interrupted thread's, who may be in the middle of one.
+bool watched_here()
+{
+    return lock_watched() && !in_nmi();
+}
+
+// Waiting for a lock whose holder cannot run before we are done would never end.
+[[gnu::cold]] void warn_wait_in_nmi()
+{
+    WARN_ONCE(true, "a lock is waited for in a section that may only try\n");
+}
+
 template <class Lock>
 void lock_any(Lock &lock, int subclass)
 {
-    if (likely(!lock_watched())) {
+    if (unlikely(in_nmi()))
+        warn_wait_in_nmi();
+    if (likely(!watched_here())) {
         queued_lock(queued(lock));
         return;
     }
@@ -232,7 +249,7 @@ template <class Lock>
 int trylock_any(Lock &lock)
 {
     const bool taken = queued_trylock(queued(lock));
-    if (taken && lock_watched())
+    if (taken && watched_here())
         watch_acquired({&lock, class_of(lock)}, false, watch_clock());
     return taken;
 }
@@ -240,7 +257,7 @@ int trylock_any(Lock &lock)
 template <class Lock>
 void unlock_any(Lock &lock)
 {
-    if (unlikely(lock_watched()))
+    if (unlikely(watched_here()))
         watch_release({&lock, class_of(lock)}, READ_ONCE(lock.word) != kFree);
     forget_pthread_owner(lock);
     queued_unlock(queued(lock));

@@ -56,13 +56,24 @@ BarnList empty_sheaves(struct node_barn *barn)
 
 class BarnHold {
 public:
-    explicit BarnHold(struct node_barn *barn) : barn_(barn) { raw_spin_lock(&barn_->lock); }
-    ~BarnHold() { raw_spin_unlock(&barn_->lock); }
+    explicit BarnHold(struct node_barn *barn, Spin spin = Spin::wait)
+        : barn_(barn), held_(spin_lock_for(&barn->lock, spin))
+    {
+    }
+    ~BarnHold()
+    {
+        if (held_)
+            raw_spin_unlock(&barn_->lock);
+    }
     BarnHold(const BarnHold &) = delete;
     BarnHold &operator=(const BarnHold &) = delete;
 
+    // False with Spin::try_only, when somebody else has the lock.
+    bool held() const { return held_; }
+
 private:
     struct node_barn *barn_;
+    bool held_;
 };
 
 } // namespace
@@ -74,12 +85,12 @@ void barn_init(struct node_barn *barn)
     raw_spin_lock_init(&barn->lock);
 }
 
-struct slab_sheaf *barn_get_empty_sheaf(struct node_barn *barn)
+struct slab_sheaf *barn_get_empty_sheaf(struct node_barn *barn, Spin spin)
 {
     if (!READ_ONCE(barn->nr_empty))
         return nullptr;
-    BarnHold hold(barn);
-    return empty_sheaves(barn).pop();
+    BarnHold hold(barn, spin);
+    return hold.held() ? empty_sheaves(barn).pop() : nullptr;
 }
 
 struct slab_sheaf *barn_get_full_or_empty_sheaf(struct node_barn *barn)
@@ -104,25 +115,27 @@ void barn_put_full_sheaf(struct node_barn *barn, struct slab_sheaf *sheaf)
     full_sheaves(barn).push(sheaf);
 }
 
-struct slab_sheaf *barn_replace_empty_sheaf(struct node_barn *barn, struct slab_sheaf *empty)
+struct slab_sheaf *barn_replace_empty_sheaf(struct node_barn *barn, struct slab_sheaf *empty, Spin spin)
 {
     if (!READ_ONCE(barn->nr_full))
         return nullptr;
-    BarnHold hold(barn);
-    struct slab_sheaf *full = full_sheaves(barn).pop();
+    BarnHold hold(barn, spin);
+    struct slab_sheaf *full = hold.held() ? full_sheaves(barn).pop() : nullptr;
     // The number of sheaves stays the same, so no limit applies to the empty one.
     if (full) [[likely]]
         empty_sheaves(barn).push(empty);
     return full;
 }
 
-BarnTrade barn_replace_full_sheaf(struct node_barn *barn, struct slab_sheaf **sheaf)
+BarnTrade barn_replace_full_sheaf(struct node_barn *barn, struct slab_sheaf **sheaf, Spin spin)
 {
     if (!barn_has_room_for_full(barn))
         return BarnTrade::full_limit;
     if (!READ_ONCE(barn->nr_empty))
         return BarnTrade::no_empty;
-    BarnHold hold(barn);
+    BarnHold hold(barn, spin);
+    if (!hold.held())
+        return BarnTrade::busy;
     struct slab_sheaf *empty = empty_sheaves(barn).pop();
     if (!empty) [[unlikely]]
         return BarnTrade::no_empty;

@@ -21,7 +21,7 @@ inline constexpr unsigned int MAX_FULL_SHEAVES = 10;
 inline constexpr unsigned int MAX_EMPTY_SHEAVES = 10;
 
 // What became of a full sheaf that was offered for an empty one.
-enum class BarnTrade { done, full_limit, no_empty };
+enum class BarnTrade { done, full_limit, no_empty, busy };
 
 void barn_init(struct node_barn *barn);
 
@@ -36,7 +36,7 @@ inline bool barn_has_room_for_empty(const struct node_barn *barn)
 }
 
 // An empty sheaf, or NULL.
-struct slab_sheaf *barn_get_empty_sheaf(struct node_barn *barn);
+struct slab_sheaf *barn_get_empty_sheaf(struct node_barn *barn, Spin spin = Spin::wait);
 
 // A full one, else an empty one, else NULL.
 struct slab_sheaf *barn_get_full_or_empty_sheaf(struct node_barn *barn);
@@ -46,10 +46,12 @@ void barn_put_empty_sheaf(struct node_barn *barn, struct slab_sheaf *sheaf);
 void barn_put_full_sheaf(struct node_barn *barn, struct slab_sheaf *sheaf);
 
 // A full sheaf for `empty`, in one hold; NULL and `empty` stays the caller's.
-struct slab_sheaf *barn_replace_empty_sheaf(struct node_barn *barn, struct slab_sheaf *empty);
+struct slab_sheaf *barn_replace_empty_sheaf(struct node_barn *barn, struct slab_sheaf *empty,
+                                            Spin spin);
 
 // An empty sheaf for *sheaf, in one hold. Only with BarnTrade::done *sheaf is replaced.
-BarnTrade barn_replace_full_sheaf(struct node_barn *barn, struct slab_sheaf **sheaf);
+// `busy`: with Spin::try_only, the lock was taken.
+BarnTrade barn_replace_full_sheaf(struct node_barn *barn, struct slab_sheaf **sheaf, Spin spin);
 
 // Empties the barn: sheaves flushed and freed, after the lock is dropped.
 void barn_shrink(struct kmem_cache *s, struct node_barn *barn);

@@ -128,7 +128,25 @@ enum alloc_flag : unsigned int {
     SLAB_ALLOC_DEFAULT = 0,
     SLAB_ALLOC_NO_RECURSE = 1 << 0, // for a size class's own sheaf: may not make a sheaf
     SLAB_ALLOC_NO_HOOKS = 1 << 1,   // the allocator's own memory: not charged, not counted
+    SLAB_ALLOC_NOLOCK = 1 << 2,     // locks are tried, never waited for; see nolock.cpp
 };
+
+// What to do about a lock that somebody else holds.
+enum class Spin { wait, try_only };
+
+inline Spin alloc_spin(unsigned int alloc_flags)
+{
+    return alloc_flags & SLAB_ALLOC_NOLOCK ? Spin::try_only : Spin::wait;
+}
+
+// False: try_only, and it was not to be had.
+inline bool spin_lock_for(raw_spinlock_t *lock, Spin spin)
+{
+    if (spin == Spin::try_only)
+        return raw_spin_trylock(lock);
+    raw_spin_lock(lock);
+    return true;
+}
 
 // How far start-up has come. Written under slab_mutex; UP is announced by boot.cpp.
 enum slab_state_t : unsigned int {

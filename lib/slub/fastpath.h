@@ -71,7 +71,7 @@ template <unsigned int alloc_flags = SLAB_ALLOC_DEFAULT>
 
     void *object = alloc_from_pcs(s, gfp, alloc_flags, node);
     if (!object) [[unlikely]] {
-        object = ___slab_alloc(s, gfp, node);
+        object = ___slab_alloc(s, gfp, node, alloc_flags);
         if (!object)
             return nullptr;
     }

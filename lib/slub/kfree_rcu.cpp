@@ -7,8 +7,10 @@
 // Locking  see kfree_rcu.h; callbacks run on a thread of lib/kernel with no lock held.
 // Fails    never, seen from the caller.
 #include <linux/cpu.h>
+#include <linux/hardirq.h>
 #include <linux/rcupdate.h>
 
+#include "lib/slub/deferred.h"
 #include "lib/slub/fastpath.h"
 #include "lib/slub/kfree_rcu.h"
 #include "lib/slub/kmalloc.h"
@@ -75,25 +77,26 @@ void rcu_free_sheaf(struct rcu_head *head)
 }
 
 // An empty sheaf without a call to the size classes, or NULL. Locked throughout.
-struct slab_sheaf *empty_sheaf_at_hand(struct kmem_cache *s, struct slub_percpu_sheaves *pcs)
+struct slab_sheaf *empty_sheaf_at_hand(struct kmem_cache *s, struct slub_percpu_sheaves *pcs,
+                                       Spin spin)
 {
     if (pcs->spare && pcs->spare->size == 0)
         return take_sheaf(pcs->spare);
     struct node_barn *barn = get_barn(s);
-    return barn ? barn_get_empty_sheaf(barn) : nullptr;
+    return barn ? barn_get_empty_sheaf(barn, spin) : nullptr;
 }
 
 // Gives the CPU an empty rcu_free sheaf; entered locked. False: unlocked, no sheaf.
-bool pcs_get_rcu_free(struct kmem_cache *s)
+bool pcs_get_rcu_free(struct kmem_cache *s, Spin spin)
 {
     struct slub_percpu_sheaves *pcs = pcs_of_this_cpu(s);
 
     if (cache_has_sheaves(s)) [[likely]]
-        pcs->rcu_free = empty_sheaf_at_hand(s, pcs);
+        pcs->rcu_free = empty_sheaf_at_hand(s, pcs, spin);
     if (pcs->rcu_free)
         return true;
     local_unlock(&s->cpu_sheaves->lock);
-    if (!cache_has_sheaves(s))
+    if (!cache_has_sheaves(s) || spin == Spin::try_only)
         return false;
 
     // No reclaim flags: the caller may hold any lock.
@@ -110,11 +113,11 @@ bool pcs_get_rcu_free(struct kmem_cache *s)
 }
 
 // Into the CPU's rcu_free sheaf, or false.
-bool __kfree_rcu_sheaf(struct kmem_cache *s, void *object)
+bool __kfree_rcu_sheaf(struct kmem_cache *s, void *object, Spin spin)
 {
     if (!local_trylock(&s->cpu_sheaves->lock))
         return false;
-    if (!pcs_of_this_cpu(s)->rcu_free && !pcs_get_rcu_free(s))
+    if (!pcs_of_this_cpu(s)->rcu_free && !pcs_get_rcu_free(s, spin))
         return false;
 
     struct slub_percpu_sheaves *pcs = pcs_of_this_cpu(s);
@@ -123,7 +126,10 @@ bool __kfree_rcu_sheaf(struct kmem_cache *s, void *object)
     if (sheaf->size >= s->sheaf_capacity) {
         pcs->rcu_free = nullptr;
         sheaf->node = numa_node_id();
-        call_rcu(&sheaf->rcu_head, rcu_free_sheaf);
+        if (spin == Spin::wait) [[likely]]
+            call_rcu(&sheaf->rcu_head, rcu_free_sheaf);
+        else
+            defer_rcu_sheaf(sheaf);
     }
     stat_plain<FREE_RCU_SHEAF>(pcs->stats);
     local_unlock(&s->cpu_sheaves->lock);
@@ -131,19 +137,25 @@ bool __kfree_rcu_sheaf(struct kmem_cache *s, void *object)
 }
 
 // As above, for any memory kfree() takes.
-bool kfree_rcu_sheaf(void *object)
+bool kfree_rcu_sheaf(void *object, Spin spin)
 {
     struct slab *slab = virt_to_slab(object);
     if (!slab || slab_nid(slab) != numa_mem_id())
         return false;
     struct kmem_cache *s = slab->slab_cache;
-    if (__kfree_rcu_sheaf(s, object)) [[likely]]
+    if (__kfree_rcu_sheaf(s, object, spin)) [[likely]]
         return true;
     stat(s, FREE_RCU_SHEAF_FAIL);
     return false;
 }
 
-// The start of the object or large kmalloc that holds `place`.
+void kvfree_rcu_cb(struct rcu_head *head)
+{
+    kfree_internal(kvmalloc_obj_start_addr(head));
+}
+
+} // namespace
+
 void *kvmalloc_obj_start_addr(void *place)
 {
     struct page *page = virt_to_head_page(place);
@@ -155,12 +167,10 @@ void *kvmalloc_obj_start_addr(void *place)
     return byte_at(start, bytes_between(start, place) / size * size);
 }
 
-void kvfree_rcu_cb(struct rcu_head *head)
+void rcu_sheaf_retire(struct slab_sheaf *sheaf)
 {
-    kfree_internal(kvmalloc_obj_start_addr(head));
+    call_rcu(&sheaf->rcu_head, rcu_free_sheaf);
 }
-
-} // namespace
 
 void rcu_sheaf_retire_to_slabs(struct slab_sheaf *sheaf)
 {
@@ -177,7 +187,7 @@ void kvfree_call_rcu(struct rcu_head *head, void *object)
         might_sleep();
     if (struct slab *slab = virt_to_slab(object))
         trace_kmem_cache_free(slab->slab_cache, 1);
-    if (kfree_rcu_sheaf(object))
+    if (kfree_rcu_sheaf(object, Spin::wait))
         return;
     if (head) {
         call_rcu(head, kvfree_rcu_cb);
@@ -187,9 +197,21 @@ void kvfree_call_rcu(struct rcu_head *head, void *object)
     kfree_internal(object);
 }
 
+void kfree_call_rcu_nolock(struct kvfree_rcu_head *head, void *object)
+{
+    struct slab *slab = virt_to_slab(object);
+
+    if (slab && can_spin_trylock() && kfree_rcu_sheaf(object, Spin::try_only)) {
+        trace_kmem_cache_free(slab->slab_cache, 1);
+        return;
+    }
+    defer_kfree_rcu(head); // counted when it is done
+}
+
 void kvfree_rcu_barrier(void)
 {
     kmem_cache_init();
+    deferred_work_barrier();
     cpus_read_lock();
     mutex_lock(&slab_mutex);
     flush_rcu_sheaves_all_caches();
@@ -198,12 +220,17 @@ void kvfree_rcu_barrier(void)
     rcu_barrier();
 }
 
+static void send_off_rcu_sheaves(struct kmem_cache *s)
+{
+    cpus_read_lock();
+    flush_rcu_sheaves_on_cache(s);
+    cpus_read_unlock();
+}
+
 void kvfree_rcu_barrier_on_cache(struct kmem_cache *s)
 {
-    if (cache_has_sheaves(s)) {
-        cpus_read_lock();
-        flush_rcu_sheaves_on_cache(s);
-        cpus_read_unlock();
-    }
+    deferred_work_barrier();
+    if (cache_has_sheaves(s))
+        send_off_rcu_sheaves(s);
     rcu_barrier();
 }

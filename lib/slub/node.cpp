@@ -84,10 +84,7 @@ static bool list_lock_for(struct kmem_cache_node *n, Spin spin)
 {
     if (!n || !READ_ONCE(n->nr_partial))
         return false;
-    if (spin == Spin::try_only)
-        return raw_spin_trylock(&n->list_lock);
-    raw_spin_lock(&n->list_lock);
-    return true;
+    return spin_lock_for(&n->list_lock, spin);
 }
 
 bool get_partial_node_bulk(struct kmem_cache_node *n, PartialBulk *wish, Spin spin)
@@ -140,11 +137,11 @@ static void *slab_take_one(struct kmem_cache *s, struct kmem_cache_node *n, stru
     return old.freelist;
 }
 
-void *get_from_partial_node(struct kmem_cache *s, struct kmem_cache_node *n, gfp_t gfp)
+void *get_from_partial_node(struct kmem_cache *s, struct kmem_cache_node *n, gfp_t gfp, Spin spin)
 {
     void *object = nullptr;
 
-    if (!list_lock_for(n, Spin::wait))
+    if (!list_lock_for(n, spin))
         return nullptr;
     for (struct slab *slab : SlabsOn(&n->partial)) {
         if (pfmemalloc_match(slab, gfp)) {

@@ -19,8 +19,6 @@ namespace kmirror::slub {
 inline constexpr unsigned long MIN_PARTIAL = 5;  // fewest empty slabs a node keeps
 inline constexpr unsigned long MAX_PARTIAL = 10; // most, by the rule for large objects
 
-enum class Spin { wait, try_only };
-
 class ListHold {
 public:
     explicit ListHold(struct kmem_cache_node *n) : n_(n) { raw_spin_lock(&n_->list_lock); }
@@ -69,7 +67,7 @@ bool get_partial_node_bulk(struct kmem_cache_node *n, PartialBulk *wish, Spin sp
 void return_partial_bulk(struct kmem_cache_node *n, PartialBulk *wish);
 
 // One object of the first suitable slab, which stays on the list while it has more.
-void *get_from_partial_node(struct kmem_cache *s, struct kmem_cache_node *n, gfp_t gfp);
+void *get_from_partial_node(struct kmem_cache *s, struct kmem_cache_node *n, gfp_t gfp, Spin spin);
 
 // Puts back `count` objects, linked from `head` on, into a slab that was off the list and
 // emptied. False, nothing done, when somebody else has freed into it meanwhile.

@@ -21,6 +21,7 @@
 #include <linux/lockdep.h>
 #include <linux/smp.h>
 
+#include "lib/slub/deferred.h"
 #include "lib/slub/free.h"
 #include "lib/slub/kfree_rcu.h"
 #include "lib/slub/percpu_sheaves.h"
@@ -118,10 +119,10 @@ void pcs_install_empty(struct kmem_cache *s, Pcs *pcs, struct slab_sheaf *empty,
 // What is needed to get room in main, after what could be done under the lock.
 enum class Room { there, flush_spare, new_sheaf, new_sheaf_for_barn };
 
-Room pcs_make_room(struct kmem_cache *s, Pcs *pcs, struct node_barn *barn)
+Room pcs_make_room(struct kmem_cache *s, Pcs *pcs, struct node_barn *barn, Spin spin)
 {
     if (!pcs->spare) {
-        struct slab_sheaf *empty = barn_get_empty_sheaf(barn);
+        struct slab_sheaf *empty = barn_get_empty_sheaf(barn, spin);
         if (!empty)
             return Room::new_sheaf;
         pcs->spare = pcs->main;
@@ -132,13 +133,16 @@ Room pcs_make_room(struct kmem_cache *s, Pcs *pcs, struct node_barn *barn)
         swap_main_and_spare(pcs);
         return Room::there;
     }
-    switch (barn_replace_full_sheaf(barn, &pcs->main)) {
+    switch (barn_replace_full_sheaf(barn, &pcs->main, spin)) {
     case BarnTrade::done:
         stat(s, BARN_PUT);
         return Room::there;
     case BarnTrade::full_limit:
+        if (spin == Spin::try_only) // a flush takes list_lock
+            break;
         stat(s, BARN_PUT_FAIL);
         return Room::flush_spare;
+    case BarnTrade::busy:
     case BarnTrade::no_empty:
         break;
     }
@@ -222,12 +226,15 @@ struct slub_percpu_sheaves *__pcs_replace_empty_main(struct kmem_cache *s,
     struct node_barn *barn = get_barn(s);
     if (!barn)
         return pcs_give_up(s);
-    if (struct slab_sheaf *full = barn_replace_empty_sheaf(barn, pcs->main)) {
+    if (struct slab_sheaf *full = barn_replace_empty_sheaf(barn, pcs->main,
+                                                               alloc_spin(alloc_flags))) {
         stat(s, BARN_GET);
         pcs->main = full;
         return pcs;
     }
     stat(s, BARN_GET_FAIL);
+    if (alloc_flags & SLAB_ALLOC_NOLOCK) // filling a sheaf waits for list_lock
+        return pcs_give_up(s);
 
     struct slab_sheaf *empty = take_sheaf(pcs->spare);
     if (!empty)
@@ -239,7 +246,7 @@ struct slub_percpu_sheaves *__pcs_replace_empty_main(struct kmem_cache *s,
 }
 
 struct slub_percpu_sheaves *__pcs_replace_full_main(struct kmem_cache *s,
-                                                    struct slub_percpu_sheaves *pcs)
+                                                    struct slub_percpu_sheaves *pcs, Spin spin)
 {
     do {
         if (!cache_has_sheaves(s)) [[unlikely]]
@@ -248,9 +255,11 @@ struct slub_percpu_sheaves *__pcs_replace_full_main(struct kmem_cache *s,
         if (!barn)
             return pcs_give_up(s);
 
-        const Room room = pcs_make_room(s, pcs, barn);
+        const Room room = pcs_make_room(s, pcs, barn, spin);
         if (room == Room::there)
             return pcs;
+        if (spin == Spin::try_only) [[unlikely]]
+            return pcs_give_up(s);
 
         if (struct slab_sheaf *empty = pcs_empty_sheaf(s, pcs, room)) {
             if (!local_trylock(&s->cpu_sheaves->lock)) {
@@ -278,7 +287,7 @@ static bool pcs_bulk_next_main(struct kmem_cache *s, Pcs *pcs)
     struct node_barn *barn = get_barn(s);
     if (!barn)
         return pcs_give_up(s);
-    struct slab_sheaf *full = barn_replace_empty_sheaf(barn, pcs->main);
+    struct slab_sheaf *full = barn_replace_empty_sheaf(barn, pcs->main, Spin::wait);
     if (!full) {
         stat(s, BARN_GET_FAIL);
         return pcs_give_up(s);
@@ -313,7 +322,7 @@ static bool pcs_bulk_next_room(struct kmem_cache *s, Pcs *pcs)
     struct node_barn *barn = get_barn(s);
     if (!barn)
         return pcs_give_up(s);
-    switch (pcs_make_room(s, pcs, barn)) {
+    switch (pcs_make_room(s, pcs, barn, Spin::wait)) {
     case Room::there:
         return true;
     case Room::new_sheaf_for_barn:
@@ -426,6 +435,7 @@ void flush_all_cpus_locked(struct kmem_cache *s)
 
 void flush_all(struct kmem_cache *s)
 {
+    deferred_work_barrier();
     cpus_read_lock();
     flush_all_cpus_locked(s);
     cpus_read_unlock();

@@ -23,7 +23,7 @@ __pcs_replace_empty_main(struct kmem_cache *s, struct slub_percpu_sheaves *pcs, 
 
 // main is full: bring room. On return main has room for at least one.
 [[gnu::noinline]] struct slub_percpu_sheaves *
-__pcs_replace_full_main(struct kmem_cache *s, struct slub_percpu_sheaves *pcs);
+__pcs_replace_full_main(struct kmem_cache *s, struct slub_percpu_sheaves *pcs, Spin spin);
 
 // The sheaves of the CPU whose lock is held.
 [[gnu::always_inline]] inline struct slub_percpu_sheaves *pcs_of_this_cpu(struct kmem_cache *s)
@@ -75,14 +75,15 @@ __pcs_replace_full_main(struct kmem_cache *s, struct slub_percpu_sheaves *pcs);
 }
 
 // A closed object into main.
-[[gnu::always_inline]] inline bool free_to_pcs(struct kmem_cache *s, void *object)
+[[gnu::always_inline]] inline bool free_to_pcs(struct kmem_cache *s, void *object,
+                                               Spin spin = Spin::wait)
 {
     if (!local_trylock(&s->cpu_sheaves->lock)) [[unlikely]]
         return false;
 
     struct slub_percpu_sheaves *pcs = pcs_of_this_cpu(s);
     if (pcs->main->size == s->sheaf_capacity) [[unlikely]] {
-        pcs = __pcs_replace_full_main(s, pcs);
+        pcs = __pcs_replace_full_main(s, pcs, spin);
         if (!pcs)
             return false;
     }

@@ -15,6 +15,7 @@
 #include <linux/cpu.h>
 #include <linux/smp.h>
 
+#include "lib/slub/deferred.h"
 #include "lib/slub/free.h"
 #include "lib/slub/node.h"
 #include "lib/slub/refill.h"
@@ -112,9 +113,10 @@ void refill_from_other_nodes(struct kmem_cache *s, Wanted *wanted)
     });
 }
 
-// Up to `count` objects of a slab nobody knows yet; the rest goes on its node's list.
+// Up to `count` objects of a slab nobody knows yet; the rest goes on its node's list. 0: only
+// with Spin::try_only, and the slab is gone: nobody had counted it yet.
 unsigned int alloc_from_new_slab(struct kmem_cache *s, struct slab *slab, void **p,
-                                 unsigned int count)
+                                 unsigned int count, Spin spin)
 {
     const unsigned int objects = slab_objects(slab);
     const int node = slab_nid(slab);
@@ -129,42 +131,45 @@ unsigned int alloc_from_new_slab(struct kmem_cache *s, struct slab *slab, void *
 
     if (!all) {
         struct kmem_cache_node *n = get_node(s, node);
-        ListHold hold(n);
+        if (!spin_lock_for(&n->list_lock, spin)) [[unlikely]] {
+            free_new_slab_nolock(slab);
+            return 0;
+        }
         add_partial_head(n, slab);
+        raw_spin_unlock(&n->list_lock);
     }
     inc_slabs_node(s, node, objects);
     return count;
 }
 
 // One object from the lists, `node` first.
-void *get_from_partial(struct kmem_cache *s, int node, gfp_t gfp)
+void *get_from_partial(struct kmem_cache *s, int node, gfp_t gfp, Spin spin)
 {
     const int first = node == NUMA_NO_NODE ? numa_mem_id() : node;
 
-    void *object = get_from_partial_node(s, get_node(s, first), gfp);
+    void *object = get_from_partial_node(s, get_node(s, first), gfp, spin);
     if (object || (node != NUMA_NO_NODE && (gfp & __GFP_THISNODE)))
         return object;
     if (nr_node_ids == 1 || !remote_nodes_wanted(s))
         return nullptr;
     for_each_remote_partial(s, [&](struct kmem_cache_node *n) {
-        object = get_from_partial_node(s, n, gfp);
+        object = get_from_partial_node(s, n, gfp, spin);
         return object != nullptr;
     });
     return object;
 }
 
 // One object from the lists or a new slab, or NULL.
-void *slab_alloc_one(struct kmem_cache *s, gfp_t gfp, int node)
+void *slab_alloc_one(struct kmem_cache *s, gfp_t gfp, int node, Spin spin)
 {
-    if (void *object = get_from_partial(s, node, gfp))
+    if (void *object = get_from_partial(s, node, gfp, spin))
         return object;
-    struct slab *slab = new_slab(s, gfp, node);
+    struct slab *slab = new_slab(s, gfp, node, spin);
     if (!slab)
         return nullptr;
     stat(s, ALLOC_SLAB);
     void *object;
-    alloc_from_new_slab(s, slab, &object, 1);
-    return object;
+    return alloc_from_new_slab(s, slab, &object, 1, spin) ? object : nullptr;
 }
 
 // The kernel's report that a cache could not grow.
@@ -197,6 +202,7 @@ void *slab_alloc_one(struct kmem_cache *s, gfp_t gfp, int node)
 unsigned int refill_objects(struct kmem_cache *s, void **p, gfp_t gfp, unsigned int min,
                             unsigned int max)
 {
+    run_deferred_work();
     const int local_node = numa_mem_id();
     Wanted wanted = {p, gfp, min, max};
 
@@ -206,11 +212,11 @@ unsigned int refill_objects(struct kmem_cache *s, void **p, gfp_t gfp, unsigned 
 
     unsigned int refilled = max - wanted.max;
     while (refilled < min) {
-        struct slab *slab = new_slab(s, gfp, local_node);
+        struct slab *slab = new_slab(s, gfp, local_node, Spin::wait);
         if (!slab)
             break;
         stat(s, ALLOC_SLAB);
-        refilled += alloc_from_new_slab(s, slab, p + refilled, max - refilled);
+        refilled += alloc_from_new_slab(s, slab, p + refilled, max - refilled, Spin::wait);
     }
     return refilled;
 }
@@ -226,19 +232,23 @@ bool __kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size, void 
     return true;
 }
 
-void *___slab_alloc(struct kmem_cache *s, gfp_t gfp, int node)
+void *___slab_alloc(struct kmem_cache *s, gfp_t gfp, int node, unsigned int alloc_flags)
 {
+    const Spin spin = alloc_spin(alloc_flags);
+
     stat(s, ALLOC_SLOWPATH);
+    if (spin == Spin::wait)
+        run_deferred_work();
 
     // A wished node that is no order: first its lists and at most what may be had there
     // without effort, then anything.
     if (node != NUMA_NO_NODE && !(gfp & __GFP_THISNODE)) {
         const gfp_t nearby = (gfp & (GFP_NOWAIT | __GFP_NOMEMALLOC | __GFP_ACCOUNT)) |
                              __GFP_NOWARN | __GFP_THISNODE;
-        if (void *object = slab_alloc_one(s, nearby, node))
+        if (void *object = slab_alloc_one(s, nearby, node, spin))
             return object;
     }
-    void *object = slab_alloc_one(s, gfp, node);
+    void *object = slab_alloc_one(s, gfp, node, spin);
     if (!object)
         slab_out_of_memory(s, gfp, node);
     return object;

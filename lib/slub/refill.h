@@ -22,6 +22,7 @@ unsigned int refill_objects(struct kmem_cache *s, void **p, gfp_t gfp, unsigned 
 bool __kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size, void **p);
 
 // One object, when the sheaves had none. `node` is a wish; with __GFP_THISNODE an order.
-[[gnu::noinline]] void *___slab_alloc(struct kmem_cache *s, gfp_t gfp, int node);
+[[gnu::noinline]] void *___slab_alloc(struct kmem_cache *s, gfp_t gfp, int node,
+                                      unsigned int alloc_flags);
 
 } // namespace kmirror::slub

@@ -14,6 +14,7 @@
 // allocates its own sheaves with SLAB_ALLOC_NO_RECURSE, which ends the chain at once.
 #pragma once
 
+#include <linux/llist.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
@@ -29,6 +30,7 @@ struct slab_sheaf {
             unsigned int capacity;  // in a caller's hands: what the array was made for,
             bool pfmemalloc;        // and whether emergency objects may be inside
         };
+        struct llist_node llnode;   // an rcu_free sheaf put aside, see deferred.h
     };
     unsigned int size;              // objects in it
     int node;                       // whose barn an rcu_free sheaf goes to

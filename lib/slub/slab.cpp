@@ -53,10 +53,26 @@ struct page *alloc_slab_page(struct kmem_cache *s, gfp_t gfp, int node,
     return page;
 }
 
-struct slab *allocate_slab(struct kmem_cache *s, gfp_t gfp, int node)
+// The wanted order, else the smallest; without a wait for any lock.
+struct page *alloc_slab_page_nolock(struct kmem_cache *s, gfp_t gfp, int node,
+                                    kmem_cache_order_objects *oo)
+{
+    *oo = s->oo;
+    if (struct page *page = alloc_frozen_pages_nolock(gfp, node, oo->order))
+        return page;
+    *oo = s->min;
+    struct page *page = alloc_frozen_pages_nolock(gfp, node, oo->order);
+    if (page)
+        stat(s, ORDER_FALLBACK);
+    return page;
+}
+
+struct slab *allocate_slab(struct kmem_cache *s, gfp_t gfp, int node, Spin spin)
 {
     kmem_cache_order_objects oo;
-    struct page *page = alloc_slab_page(s, gfp | s->allocflags, node, &oo);
+    struct page *page = spin == Spin::wait
+                            ? alloc_slab_page(s, gfp | s->allocflags, node, &oo)
+                            : alloc_slab_page_nolock(s, gfp | s->allocflags, node, &oo);
     if (!page) [[unlikely]]
         return nullptr;
 
@@ -71,15 +87,19 @@ struct slab *allocate_slab(struct kmem_cache *s, gfp_t gfp, int node)
     return slab;
 }
 
-void __free_slab(struct slab *slab)
+// The pages are nobody's again.
+struct page *slab_dissolve(struct slab *slab)
 {
-    struct page *page = slab_page(slab);
-    const unsigned int order = slab_order(slab);
-
     VM_WARN_ON_ONCE(slab->on_partial);
     WRITE_ONCE(slab->slab_cache, static_cast<struct kmem_cache *>(nullptr));
-    __ClearPageSlab(page);
-    free_frozen_pages(page, order);
+    __ClearPageSlab(slab_page(slab));
+    return slab_page(slab);
+}
+
+void __free_slab(struct slab *slab)
+{
+    const unsigned int order = slab_order(slab);
+    free_frozen_pages(slab_dissolve(slab), order);
 }
 
 void rcu_free_slab(struct rcu_head *head)
@@ -89,12 +109,12 @@ void rcu_free_slab(struct rcu_head *head)
 
 } // namespace
 
-struct slab *new_slab(struct kmem_cache *s, gfp_t flags, int node)
+struct slab *new_slab(struct kmem_cache *s, gfp_t flags, int node, Spin spin)
 {
     if (flags & kBugMask) [[unlikely]]
         flags = kmalloc_fix_flags(flags);
     WARN_ON_ONCE(s->ctor && (flags & __GFP_ZERO));
-    return allocate_slab(s, flags & (kReclaimMask | kConstraintMask), node);
+    return allocate_slab(s, flags & (kReclaimMask | kConstraintMask), node, spin);
 }
 
 void free_slab(struct kmem_cache *s, struct slab *slab)
@@ -103,6 +123,12 @@ void free_slab(struct kmem_cache *s, struct slab *slab)
         call_rcu(&slab->rcu_head, rcu_free_slab);
     else
         __free_slab(slab);
+}
+
+void free_new_slab_nolock(struct slab *slab)
+{
+    const unsigned int order = slab_order(slab);
+    free_frozen_pages_nolock(slab_dissolve(slab), order);
 }
 
 void discard_slab(struct kmem_cache *s, struct slab *slab)

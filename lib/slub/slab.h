@@ -192,13 +192,17 @@ void build_slab_freelist(struct kmem_cache *s, struct slab *slab, SlabObjectIter
                          unsigned int inuse);
 
 // Pages for a slab of `s`, preferably of `node`, with no free list yet. NULL: no memory.
-struct slab *new_slab(struct kmem_cache *s, gfp_t flags, int node);
+// With Spin::try_only the page allocator's locks are only tried as well.
+struct slab *new_slab(struct kmem_cache *s, gfp_t flags, int node, Spin spin = Spin::wait);
 
 // Gives the pages of an empty slab on no list back, after a grace period if readers may
 // still look (SLAB_TYPESAFE_BY_RCU). No lock held.
 void free_slab(struct kmem_cache *s, struct slab *slab);
 
-// The same, and counts it out of its node.
+// Gives back a slab nobody has seen or counted, where no lock may be waited for.
+void free_new_slab_nolock(struct slab *slab);
+
+// As free_slab(), and counts it out of its node.
 void discard_slab(struct kmem_cache *s, struct slab *slab);
 
 } // namespace kmirror::slub
