@@ -19,6 +19,7 @@ FILTER  ?=
 TESTS   ?=
 ARGS    ?=
 KDIR    ?=
+WHITEBOX ?= 0
 KMIRROR_PAGE_SHIFT ?= 12
 
 SAN_DEFAULT := $(if $(filter check check-unit tests,$(MAKECMDGOALS)),address,none)
@@ -35,7 +36,7 @@ help:
 	@echo 'make check                  every test, under the address and undefined-behaviour sanitizers'
 	@echo 'make check SAN=thread       the concurrent tests, under the thread sanitizer'
 	@echo 'make check-unit             the GoogleTest part of check alone'
-	@echo 'make check-kernel KDIR=     the kernel'"'"'s own lib/test_maple_tree.c, unmodified, on this library'
+	@echo 'make check-kernel KDIR=     the kernel'"'"'s own tests of the maple tree, unmodified, on this library'
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
 	@echo 'make bench                  ns per operation beside std::map and malloc; ARGS= as there'
@@ -50,6 +51,7 @@ help:
 	@echo 'FILTER=          GoogleTest filter, for check: FILTER='"'"'Slab*:*Rcu*-*Slow*'"'"
 	@echo 'CXX=g++ CC=gcc   or clang++ and clang; giving one of the two is enough'
 	@echo 'KDIR=            a kernel tree, or Debian'"'"'s linux-source .tar.xz, for check-kernel'
+	@echo 'WHITEBOX=0       1: check-kernel also runs the white-box suite and tools/testing/vma, of a 7.3 tree'
 	@echo 'KMIRROR_PAGE_SHIFT=12   14 and 16 give pages of 16 and 64 KiB'
 	@echo 'WERROR=0         1: warnings are errors'
 	@echo 'TESTS=           build only these test sources: TESTS='"'"'slab/*_test.cpp'"'"

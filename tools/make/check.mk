@@ -72,9 +72,9 @@ instrumented: $(INST_OBJS) $(ENV_OBJS)
 check-instrumentable: instrumented
 	$(Q)$(CHECK_ENV) tools/make/check instrumentable
 
-# ---- the kernel's own test file --------------------------------------------------------------------------
+# ---- the kernel's own tests ------------------------------------------------------------------------------
 
 check-kernel: $(B)/libkmirror.a
-	+$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' SANFLAGS='$(SANFLAGS)' \
+	+$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' WHITEBOX='$(WHITEBOX)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' SANFLAGS='$(SANFLAGS)' \
 	    CPPFLAGS='$(CPPFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(B)/libkmirror.a $(LIB_LIBS)' \
 	    tools/kdir/check-kernel

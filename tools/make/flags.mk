@@ -12,7 +12,7 @@ BUILDING := $(filter all lib tests check% stress bench install compile_commands.
 
 # ---- bad input -------------------------------------------------------------------------------------------
 
-KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR CXX CC \
+KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR WHITEBOX CXX CC \
          CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
          CCACHE AR NM OBJDUMP READELF MAKEFLAGS SHELL
 GIVEN := $(foreach v,$(filter-out KMIRROR_%,$(.VARIABLES)), \
@@ -31,6 +31,7 @@ $(call one-of,FAULTS,0 1)
 $(call one-of,WERROR,0 1)
 $(call one-of,DEPS,0 1)
 $(call one-of,V,0 1)
+$(call one-of,WHITEBOX,0 1)
 $(call one-of,KMIRROR_PAGE_SHIFT,12 14 16)
 ifneq ($(words $(O)),1)
 $(error O=$(O) is not possible; O names one folder, without blanks)
@@ -49,7 +50,7 @@ endif
 
 ifneq ($(filter check-kernel,$(MAKECMDGOALS)),)
 ifeq ($(wildcard $(KDIR)),)
-$(error KDIR=$(KDIR) is not there; KDIR is a kernel tree, or Debian's linux-source-*.tar.xz)
+$(error KDIR=$(KDIR) is not there; KDIR is a kernel tree, or a linux-*.tar.xz)
 endif
 endif
 
