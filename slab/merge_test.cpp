@@ -5,6 +5,8 @@
 
 #include "slab/slab_test.h"
 
+#include <kmirror/slab_info.h>
+
 namespace kmirror::slab_test {
 namespace {
 
@@ -89,6 +91,77 @@ TEST(SlabMerge, a_cache_with_a_constructor_is_not_joined_either)
     slab_ops_cache *second = ops().create("slab_test_plain", &plain);
     EXPECT_NE(first, second);
     ops().destroy(second);
+    ops().destroy(first);
+}
+
+// A cache may be joined by any number of names; each is one use.
+TEST(SlabMerge, a_cache_goes_with_its_last_name)
+{
+    slab_ops_cache_args args = mergeable(kSize);
+    slab_ops_cache *first = ops().create("slab_test_first", &args);
+    for (const char *name : {"slab_test_b", "slab_test_c", "slab_test_b"})
+        EXPECT_EQ(ops().create(name, &args), first);
+    struct kmirror_slab_geometry made;
+    kmirror_slab_geometry(as_kmem_cache(first), &made);
+    EXPECT_EQ(made.aliases, 3);
+    for (int left = 3; left > 0; left--) {
+        void *object = ops().alloc(first, SLAB_OPS_KERNEL);
+        EXPECT_NE(object, nullptr);
+        ops().free(first, object);
+        ops().destroy(first);
+        kmirror_slab_geometry(as_kmem_cache(first), &made);
+        EXPECT_EQ(made.aliases, left - 1);
+    }
+    ops().destroy(first);
+}
+
+std::vector<std::string> aliases_of(slab_ops_cache *cache)
+{
+    std::vector<std::string> names;
+    kmirror_slab_for_each_alias(
+        as_kmem_cache(cache),
+        [](const char *name, void *arg) { static_cast<std::vector<std::string> *>(arg)->push_back(name); },
+        &names);
+    return names;
+}
+
+// As the links in sysfs: each name once, until the cache goes; a name is that of one cache at a time.
+TEST(SlabMerge, names_are_remembered_and_move_with_their_last_user)
+{
+    slab_ops_cache_args args = mergeable(kSize), other = mergeable(kSize + 16);
+    slab_ops_cache *first = ops().create("slab_test_first", &args);
+    EXPECT_EQ(aliases_of(first), std::vector<std::string>{});
+    for (const char *name : {"slab_test_b", "slab_test_c", "slab_test_b", "slab_test_first"})
+        ops().create(name, &args);
+    EXPECT_EQ(aliases_of(first), (std::vector<std::string>{"slab_test_b", "slab_test_c"}));
+    slab_ops_cache *second = ops().create("slab_test_second", &other);
+    ASSERT_NE(first, second);
+    ops().create("slab_test_b", &other);
+    EXPECT_EQ(aliases_of(first), std::vector<std::string>{"slab_test_c"});
+    EXPECT_EQ(aliases_of(second), std::vector<std::string>{"slab_test_b"});
+    for (int i = 0; i < 2; i++)
+        ops().destroy(second);
+    for (int i = 0; i < 5; i++)
+        ops().destroy(first);
+}
+
+// The object that is to be joined fits with less than a word to spare, and its alignment divides the size.
+TEST(SlabMerge, needs_the_size_within_a_word_and_an_alignment_that_divides_it)
+{
+    slab_ops_cache_args base = mergeable(kSize); // 3000
+    slab_ops_cache *first = ops().create("slab_test_first", &base);
+    const auto joins = [&](unsigned size, unsigned align) {
+        slab_ops_cache_args args = mergeable(size);
+        args.align = align;
+        slab_ops_cache *cache = ops().create("slab_test_other", &args);
+        ops().destroy(cache);
+        return cache == first;
+    };
+    EXPECT_TRUE(joins(2993, 0));
+    EXPECT_TRUE(joins(2993, 8));
+    EXPECT_FALSE(joins(2992, 0)) << "a word would be lost";
+    EXPECT_FALSE(joins(3001, 0));
+    EXPECT_FALSE(joins(2993, 16)) << "3000 is no multiple of 16";
     ops().destroy(first);
 }
 

@@ -82,6 +82,20 @@ struct kmirror_slab_cpu {
 void kmirror_slab_cpu_sheaves(struct kmem_cache *s, unsigned int cpu,
                               struct kmirror_slab_cpu *out);
 
+/* Whose memory an address is. */
+struct kmem_obj_info {
+    void *kp_ptr;                     /* the address */
+    struct kmem_cache *kp_slab_cache;
+    void *kp_objp;                    /* start of the object it lies in */
+    unsigned long kp_data_offset;     /* from there to the bytes its user has */
+};
+
+/* kmem_obj_info() - of an address for which kmem_valid_obj() is true. Context: any. */
+void kmem_obj_info(struct kmem_obj_info *info, void *object);
+
+/* kmem_valid_obj() - does @object lie in a slab? Any address. Context: any. */
+bool kmem_valid_obj(void *object);
+
 /* kmirror_slab_cache_of() - the cache of a live object; NULL: not a cache's. Context: any. */
 struct kmem_cache *kmirror_slab_cache_of(const void *object);
 
@@ -94,6 +108,13 @@ int kmirror_slab_nid_of(const void *object);
  * by others. Return: what the last @visit returned.
  */
 int kmirror_slab_for_each_cache(int (*visit)(struct kmem_cache *s, void *arg), void *arg);
+
+/*
+ * kmirror_slab_for_each_alias() - call @visit for every further name of @s, in the order they
+ * came. Context: may sleep; @visit must not create or destroy caches.
+ */
+void kmirror_slab_for_each_alias(struct kmem_cache *s, void (*visit)(const char *name, void *arg),
+                                 void *arg);
 
 /*
  * validate_slab_cache() - flush the sheaves of @s and check every slab on a list.

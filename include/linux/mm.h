@@ -133,11 +133,16 @@ void put_page(struct page *page);
 unsigned long totalram_pages(void);
 unsigned long nr_free_pages(void);
 
-/* Nothing is mapped outside the arena. */
+/* Addresses of <linux/vmalloc.h>; 0 until its first use. */
+#define KMIRROR_VMALLOC_BYTES (1UL << 36)
+extern unsigned long kmirror_vmalloc_base;
+
+/* Is that memory of <linux/vmalloc.h>, or a gap there? Any context. */
 static inline bool is_vmalloc_addr(const void *address)
 {
-    (void)address;
-    return false;
+    const unsigned long base = __atomic_load_n(&kmirror_vmalloc_base, __ATOMIC_RELAXED);
+
+    return base && (unsigned long)address - base < KMIRROR_VMALLOC_BYTES;
 }
 
 #ifdef __cplusplus

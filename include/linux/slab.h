@@ -500,40 +500,76 @@ size_t ksize(const void *objp);
 size_t kmalloc_size_roundup(size_t size);
 
 /*
- * kvmalloc family - there is no second, page-mapped allocator: kmalloc() by another
- * name, with its bounds. kvfree() and kvfree_sensitive() take kmalloc memory as well.
+ * kmem_dump_obj() - add to the line that is being logged whose memory @object is: cache,
+ * start, offset into it, size.
+ * @object: any address. Context: any. Return: true when it lies in a slab.
  */
+bool kmem_dump_obj(void *object);
+
+/* mem_dump_obj() - the same for an address of any kind; says so when it is nobody's. */
+void mem_dump_obj(void *object);
+
+/*
+ * kmem_buckets_create() - size classes of one's own, apart from everybody else's.
+ * @name: "@name-64" and so on are the caches' names. @flags: as for a cache.
+ * @useroffset, @usersize: bytes of each object that may go to user space; cut to its size.
+ * @ctor: may be NULL.
+ * Context: may sleep. Return: NULL without memory; they are never destroyed.
+ */
+kmem_buckets *kmem_buckets_create(const char *name, slab_flags_t flags, unsigned int useroffset,
+                                  unsigned int usersize, void (*ctor)(void *object));
+
+/* kmem_buckets_alloc() - kmalloc() from such classes; kfree() takes it back. */
+void *kmem_buckets_alloc(kmem_buckets *buckets, size_t size, gfp_t flags);
+
+/*
+ * kvmalloc_node_align() - memory by kmalloc(), and when there is no such block, by vmalloc().
+ * @align: bytes the result must be aligned to; not above what kmalloc() gives, or a page.
+ *
+ * Up to a page it is kmalloc(). Above, kmalloc() is only tried: without reclaim (unless
+ * __GFP_RETRY_MAYFAIL) and without a word; __GFP_NOFAIL then holds for vmalloc().
+ * Context: as kmalloc(). Return: the memory, to be given back by kvfree(); NULL without
+ * any, or above INT_MAX bytes, which warns unless __GFP_NOWARN.
+ */
+void *kvmalloc_node_align(size_t size, unsigned long align, gfp_t flags, int node);
+
 static inline void *kvmalloc_node(size_t size, gfp_t flags, int node)
 {
-    return kmalloc_node(size, flags, node);
+    return kvmalloc_node_align(size, 1, flags, node);
 }
 
 static inline void *kvmalloc(size_t size, gfp_t flags)
 {
-    return kmalloc(size, flags);
+    return kvmalloc_node(size, flags, NUMA_NO_NODE);
 }
 
 static inline void *kvzalloc(size_t size, gfp_t flags)
 {
-    return kzalloc(size, flags);
+    return kvmalloc(size, flags | __GFP_ZERO);
 }
 
 static inline void *kvmalloc_array(size_t n, size_t size, gfp_t flags)
 {
-    return kmalloc_array(n, size, flags);
+    size_t bytes;
+
+    return __builtin_mul_overflow(n, size, &bytes) ? NULL : kvmalloc(bytes, flags);
 }
 
 static inline void *kvcalloc(size_t n, size_t size, gfp_t flags)
 {
-    return kcalloc(n, size, flags);
+    return kvmalloc_array(n, size, flags | __GFP_ZERO);
 }
 
-static inline __attribute__((__warn_unused_result__)) void *
-kvrealloc(const void *p, size_t size, gfp_t flags)
-{
-    return krealloc(p, size, flags);
-}
+/* kmem_buckets_valloc() - kvmalloc() that begins with buckets of one's own. */
+void *kmem_buckets_valloc(kmem_buckets *buckets, size_t size, gfp_t flags);
 
+/*
+ * kvrealloc() - change the size of memory of either kind; it may change from kmalloc() to
+ * vmalloc(), never back. Context and return: as krealloc().
+ */
+void *kvrealloc(const void *p, size_t size, gfp_t flags) __attribute__((__warn_unused_result__));
+
+/* kvfree(), kvfree_sensitive() - give it back; the second clears @len bytes before. Any kmalloc memory too. */
 void kvfree(const void *addr);
 void kvfree_sensitive(const void *addr, size_t len);
 

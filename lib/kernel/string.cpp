@@ -7,6 +7,10 @@
 
 #include <linux/string.h>
 #include <linux/errno.h>
+#include <linux/sprintf.h>
+
+#include <cstdarg>
+#include <cstdio>
 
 extern "C" void *kmirror_memcpy(void *to, const void *from, size_t bytes)
 {
@@ -57,4 +61,19 @@ extern "C" ssize_t strscpy(char *to, const char *from, size_t room)
     (memcpy)(to, from, kept);
     to[kept] = '\0';
     return length < room ? static_cast<ssize_t>(length) : -E2BIG;
+}
+
+extern "C" int scnprintf(char *buffer, size_t size, const char *fmt, ...)
+{
+    if (size == 0)
+        return 0;
+    va_list args;
+    va_start(args, fmt);
+    const int wanted = std::vsnprintf(buffer, size, fmt, args);
+    va_end(args);
+    if (wanted < 0) {
+        *buffer = '\0';
+        return 0;
+    }
+    return static_cast<size_t>(wanted) < size ? wanted : static_cast<int>(size - 1);
 }

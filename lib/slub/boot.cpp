@@ -79,6 +79,7 @@ struct kmem_cache *bootstrap(struct kmem_cache *static_cache)
     BUG_ON(!s);
 
     memcpy(s, static_cache, kmem_cache->object_size);
+    INIT_LIST_HEAD(&s->alias_names);
     for_each_cache_node(s, [&](int, struct kmem_cache_node *n) {
         for (struct slab *slab : SlabsOn(&n->partial))
             WRITE_ONCE(slab->slab_cache, s);

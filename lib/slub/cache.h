@@ -64,6 +64,12 @@ struct kmem_cache_node {
     atomic_long_t total_objects; // (N3) objects in those
 };
 
+// A further name of a cache, see create.h. It stays until the cache goes, as its link in sysfs.
+struct slab_alias {
+    struct list_head list;
+    char name[];
+};
+
 struct kmem_cache_per_node_ptrs {
     struct node_barn *barn;       // every online node of a cache with sheaves
     struct kmem_cache_node *node; // every node with memory
@@ -103,6 +109,7 @@ struct kmem_cache {
     unsigned int usersize;
     const char *name;
     struct list_head list;               // guarded by slab_mutex
+    struct list_head alias_names;        // of struct slab_alias; guarded by slab_mutex
     unsigned int oom_reports;
 
     struct kmem_cache_harness harness;   // lib/fault's, see <kmirror/harness.h>

@@ -39,11 +39,6 @@ constexpr slab_flags_t kMergeSame = SLAB_RECLAIM_ACCOUNT | SLAB_CACHE_DMA | SLAB
                                     SLAB_ACCOUNT | SLAB_MAY_ACCOUNT;
 constexpr unsigned int kDefragRatio = 1000; // of 1024: nearly always
 
-bool slab_unmergeable(const struct kmem_cache *s)
-{
-    return (s->flags & kNeverMerge) || s->ctor || s->usersize || s->refcount < 0;
-}
-
 bool slab_args_unmergeable(const struct kmem_cache_args *args, slab_flags_t flags)
 {
     // A capacity that is in force now need not be that of a cache made before.
@@ -71,7 +66,49 @@ struct kmem_cache *find_mergeable(unsigned int size, slab_flags_t flags,
     return nullptr;
 }
 
-struct kmem_cache *kmem_cache_alias(unsigned int size, slab_flags_t flags,
+struct slab_alias *find_alias(const struct kmem_cache *s, const char *name)
+{
+    struct slab_alias *alias;
+    list_for_each_entry (alias, &s->alias_names, list)
+        if (!strcmp(alias->name, name))
+            return alias;
+    return nullptr;
+}
+
+void forget_alias(struct slab_alias *alias)
+{
+    list_del(&alias->list);
+    kfree_internal(alias);
+}
+
+// A name is of one cache at a time; the last one to use it has it.
+void forget_alias_elsewhere(const char *name)
+{
+    struct kmem_cache *s;
+    list_for_each_entry (s, &slab_caches, list)
+        if (struct slab_alias *alias = find_alias(s, name))
+            forget_alias(alias);
+}
+
+// Notes a further name. Without memory for it the cache is the same, one name short.
+void remember_alias(struct kmem_cache *s, const char *name)
+{
+    const size_t bytes = strlen(name) + 1;
+
+    if (!strcmp(s->name, name) || find_alias(s, name))
+        return;
+    forget_alias_elsewhere(name);
+    auto *alias = static_cast<struct slab_alias *>(kmalloc_flags(
+        sizeof(struct slab_alias) + bytes, GFP_KERNEL, SLAB_ALLOC_NO_HOOKS, NUMA_NO_NODE));
+    if (!alias) {
+        pr_warn("SLUB: Unable to add cache alias %s\n", name);
+        return;
+    }
+    memcpy(alias->name, name, bytes);
+    list_add_tail(&alias->list, &s->alias_names);
+}
+
+struct kmem_cache *kmem_cache_alias(const char *name, unsigned int size, slab_flags_t flags,
                                     const struct kmem_cache_args *args)
 {
     struct kmem_cache *s = find_mergeable(size, flags, args);
@@ -81,6 +118,7 @@ struct kmem_cache *kmem_cache_alias(unsigned int size, slab_flags_t flags,
     // Zeroing an object must reach the end of the larger of the two.
     WRITE_ONCE(s->object_size, max_t(unsigned int, s->object_size, size));
     s->inuse = max_t(unsigned int, s->inuse, ALIGN(size, (unsigned int)sizeof(void *)));
+    remember_alias(s, name);
     return s;
 }
 
@@ -231,7 +269,7 @@ struct kmem_cache *find_or_create(const char *name, unsigned int object_size,
 {
     flags |= SLAB_MAY_ACCOUNT;
     check_usercopy(object_size, args);
-    if (struct kmem_cache *s = kmem_cache_alias(object_size, flags, args))
+    if (struct kmem_cache *s = kmem_cache_alias(name, object_size, flags, args))
         return s;
     args->align = calculate_alignment(flags, args->align, object_size);
     return create_cache(name, object_size, args, flags, error);
@@ -273,6 +311,12 @@ void free_cache_nodes(struct kmem_cache *s)
 
 } // namespace
 
+bool slab_unmergeable(const struct kmem_cache *s)
+{
+    return !switch_on(KMIRROR_SLAB_MERGE) || (s->flags & kNeverMerge) || s->ctor || s->usersize ||
+           s->refcount < 0;
+}
+
 struct kmem_cache *alloc_kmem_cache(gfp_t gfp)
 {
     return static_cast<struct kmem_cache *>(
@@ -310,6 +354,7 @@ int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int si
     s->useroffset = args->useroffset;
     s->usersize = args->usersize;
     s->remote_node_defrag_ratio = kDefragRatio;
+    INIT_LIST_HEAD(&s->alias_names);
     if (switch_on(KMIRROR_SLAB_CMPXCHG_DOUBLE))
         s->flags |= __CMPXCHG_DOUBLE;
     if (switch_on(KMIRROR_SLAB_FREELIST_HARDENED))
@@ -328,6 +373,10 @@ int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int si
 
 void __kmem_cache_release(struct kmem_cache *s)
 {
+    struct slab_alias *alias, *next;
+
+    list_for_each_entry_safe (alias, next, &s->alias_names, list)
+        forget_alias(alias);
     if (s->random_seq)
         kfree_internal(s->random_seq);
     s->random_seq = nullptr;

@@ -12,6 +12,9 @@
 
 namespace kmirror::slub {
 
+// May no other cache ever share this one's slabs?
+bool slab_unmergeable(const struct kmem_cache *s);
+
 // Builds a zeroed cache; `args->align` is what calculate_alignment() said.
 int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int size,
                          const struct kmem_cache_args *args, slab_flags_t flags);

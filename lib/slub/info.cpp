@@ -170,6 +170,17 @@ int kmirror_slab_for_each_cache(int (*visit)(struct kmem_cache *s, void *arg), v
     return result;
 }
 
+void kmirror_slab_for_each_alias(struct kmem_cache *s, void (*visit)(const char *name, void *arg),
+                                 void *arg)
+{
+    struct slab_alias *alias;
+
+    mutex_lock(&slab_mutex);
+    list_for_each_entry (alias, &s->alias_names, list)
+        visit(alias->name, arg);
+    mutex_unlock(&slab_mutex);
+}
+
 void kmirror_slab_set_min_partial(struct kmem_cache *s, unsigned long slabs)
 {
     WRITE_ONCE(s->min_partial, slabs);

@@ -9,6 +9,7 @@
 #include <linux/cpu.h>
 #include <linux/hardirq.h>
 #include <linux/rcupdate.h>
+#include <linux/vmalloc.h>
 
 #include "lib/slub/deferred.h"
 #include "lib/slub/fastpath.h"
@@ -136,10 +137,16 @@ bool __kfree_rcu_sheaf(struct kmem_cache *s, void *object, Spin spin)
     return true;
 }
 
-// As above, for any memory kfree() takes.
+// NULL: memory of vmalloc(), or a large kmalloc.
+struct slab *slab_of_kvmalloc(const void *object)
+{
+    return is_vmalloc_addr(object) ? nullptr : virt_to_slab(object);
+}
+
+// As above, for any memory kvfree() takes.
 bool kfree_rcu_sheaf(void *object, Spin spin)
 {
-    struct slab *slab = virt_to_slab(object);
+    struct slab *slab = slab_of_kvmalloc(object);
     if (!slab || slab_nid(slab) != numa_mem_id())
         return false;
     struct kmem_cache *s = slab->slab_cache;
@@ -149,15 +156,26 @@ bool kfree_rcu_sheaf(void *object, Spin spin)
     return false;
 }
 
+void kvfree_internal(void *object)
+{
+    if (is_vmalloc_addr(object))
+        vfree(object);
+    else
+        kfree_internal(object);
+}
+
 void kvfree_rcu_cb(struct rcu_head *head)
 {
-    kfree_internal(kvmalloc_obj_start_addr(head));
+    kvfree_internal(kvmalloc_obj_start_addr(head));
 }
 
 } // namespace
 
 void *kvmalloc_obj_start_addr(void *place)
 {
+    // The head lies in the first page.
+    if (is_vmalloc_addr(place))
+        return reinterpret_cast<void *>(reinterpret_cast<unsigned long>(place) & PAGE_MASK);
     struct page *page = virt_to_head_page(place);
     void *start = page_address(page);
 
@@ -185,7 +203,7 @@ void kvfree_call_rcu(struct rcu_head *head, void *object)
 {
     if (!head)
         might_sleep();
-    if (struct slab *slab = virt_to_slab(object))
+    if (struct slab *slab = slab_of_kvmalloc(object))
         trace_kmem_cache_free(slab->slab_cache, 1);
     if (kfree_rcu_sheaf(object, Spin::wait))
         return;
@@ -194,12 +212,12 @@ void kvfree_call_rcu(struct rcu_head *head, void *object)
         return;
     }
     synchronize_rcu();
-    kfree_internal(object);
+    kvfree_internal(object);
 }
 
 void kfree_call_rcu_nolock(struct kvfree_rcu_head *head, void *object)
 {
-    struct slab *slab = virt_to_slab(object);
+    struct slab *slab = slab_of_kvmalloc(object);
 
     if (slab && can_spin_trylock() && kfree_rcu_sheaf(object, Spin::try_only)) {
         trace_kmem_cache_free(slab->slab_cache, 1);

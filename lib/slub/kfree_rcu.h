@@ -19,7 +19,7 @@ void rcu_sheaf_retire_to_slabs(struct slab_sheaf *sheaf);
 // The same for a full one that was put aside; afterwards it goes to the barn if that has room.
 void rcu_sheaf_retire(struct slab_sheaf *sheaf);
 
-// The start of the object or large kmalloc that holds `place`.
+// The start of the object, large kmalloc or vmalloc area that holds `place`.
 void *kvmalloc_obj_start_addr(void *place);
 
 } // namespace kmirror::slub

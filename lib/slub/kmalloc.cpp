@@ -265,13 +265,3 @@ void *krealloc_node_align(const void *p, size_t new_size, unsigned long align, g
     kfree(object);
     return moved;
 }
-
-void kvfree(const void *addr)
-{
-    kfree(addr);
-}
-
-void kvfree_sensitive(const void *addr, size_t)
-{
-    kfree_sensitive(addr);
-}
