@@ -20,9 +20,10 @@ TESTS   ?=
 ARGS    ?=
 KDIR    ?=
 WHITEBOX ?= 0
+CMOCKA  ?=
 KMIRROR_PAGE_SHIFT ?= 12
 
-SAN_DEFAULT := $(if $(filter check check-unit tests,$(MAKECMDGOALS)),address,none)
+SAN_DEFAULT := $(if $(filter check check-unit check-capi tests,$(MAKECMDGOALS)),address,none)
 SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
@@ -37,6 +38,7 @@ help:
 	@echo 'make check SAN=thread       the concurrent tests, under the thread sanitizer'
 	@echo 'make check-unit             the GoogleTest part of check alone'
 	@echo 'make check-kernel KDIR=     the kernel'"'"'s own tests of the maple tree, unmodified, on this library'
+	@echo 'make check-cmocka           cmocka'"'"'s own tests on the real library and on ours, verdict by verdict'
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
 	@echo 'make bench                  ns per operation beside std::map and malloc; ARGS= as there'
@@ -52,6 +54,7 @@ help:
 	@echo 'CXX=g++ CC=gcc   or clang++ and clang; giving one of the two is enough'
 	@echo 'KDIR=            a kernel tree, or Debian'"'"'s linux-source .tar.xz, for check-kernel'
 	@echo 'WHITEBOX=0       1: check-kernel also runs the white-box suite and tools/testing/vma, of a 7.3 tree'
+	@echo 'CMOCKA=          a source tree of cmocka for check-cmocka; else Debian'"'"'s source package is fetched'
 	@echo 'KMIRROR_PAGE_SHIFT=12   14 and 16 give pages of 16 and 64 KiB'
 	@echo 'WERROR=0         1: warnings are errors'
 	@echo 'TESTS=           build only these test sources: TESTS='"'"'slab/*_test.cpp'"'"
@@ -62,10 +65,11 @@ deps:
 	@tools/make/deps
 
 include tools/make/build.mk
+include tools/make/cmocka.mk
 include tools/make/check.mk
 include tools/make/install.mk
 
 clean:
 	$(Q)rm -rf $(addprefix $(O)/,none address thread instrumented)
-	$(Q)rm -f $(addprefix $(O)/,libkmirror.a libkmirror.so kmirror)
+	$(Q)rm -f $(addprefix $(O)/,libkmirror.a libkmirror.so libkmirror-cmocka.a kmirror)
 	$(Q)rmdir $(O) 2>/dev/null || true

@@ -118,7 +118,8 @@ class Xml : public Format {
         for (const Case& one : group.cases) {
             if (one.status == Status::NotRun) continue;
             seconds += one.seconds;
-            cases += text_of("    <testcase name=\"%s\" time=\"%.3f\" >\n", escaped(one.name).c_str(), one.seconds);
+            cases += text_of("    <testcase name=\"%s\" time=\"%.3f\" >\n", escaped(one.name).c_str(),
+                             one.seconds);
             if (one.status == Status::Skipped) cases += "      <skipped/>\n";
             if (one.status == Status::Failed || one.status == Status::Error) {
                 cases += "      <failure>" + escaped(one.message) + "</failure>\n";

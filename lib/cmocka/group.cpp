@@ -148,7 +148,9 @@ private:
 
 std::string unused_name(const std::string& title) {
     std::string name = title;
-    for (unsigned number = 2; groups().count(name) != 0; ++number) name = title + "#" + std::to_string(number);
+    for (unsigned number = 2; groups().count(name) != 0; ++number) {
+        name = title + "#" + std::to_string(number);
+    }
     return name;
 }
 

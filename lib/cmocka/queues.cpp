@@ -125,7 +125,8 @@ std::string name_of(const char* function, const char* parameter) {
 // A count of 0 or below Maybe is the test's mistake. True when it was recorded.
 bool bad_count(int count, const char* file, int line) {
     if (count > 0 || count == kAlways || count == kMaybe) return false;
-    record_failure(file, line, text_of("a count of %d: it must be above 0, ALWAYS (-1) or MAYBE (-2)", count));
+    record_failure(file, line,
+                   text_of("a count of %d: it must be above 0, ALWAYS (-1) or MAYBE (-2)", count));
     return true;
 }
 
@@ -302,7 +303,8 @@ void _will_set_parameter(const char* function, const char* name, const char* fil
 }
 
 void _expect_check(const char* function, const char* parameter, const char* file, int line,
-                   CheckParameterValue check_function, uintmax_t check_data, CheckParameterEvent*, int count) {
+                   CheckParameterValue check_function, uintmax_t check_data, CheckParameterEvent*,
+                   int count) {
     const UsersCheck check{check_function, nullptr, cm_value_uint(check_data)};
     if (!expect(function, parameter, file, line, count, {}, check)) leave(End::Failed);
 }

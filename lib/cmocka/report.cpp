@@ -49,7 +49,9 @@ void read_wish(const std::string& wish) {
     const size_t colon = wish.find(':');
     format = wish.substr(0, colon);
     users_file = colon == std::string::npos ? "test_detail." + format : wish.substr(colon + 1);
-    if (users_file.filename().empty()) users_file /= fs::path(arguments[0]).filename().string() + "." + format;
+    if (users_file.filename().empty()) {
+        users_file /= fs::path(arguments[0]).filename().string() + "." + format;
+    }
     own_file = fs::temp_directory_path() / ("cmocka-report-" + std::to_string(getpid()) + "." + format);
 }
 
@@ -94,7 +96,8 @@ std::string merge_xml(const std::string& a, const std::string& b) {
     const size_t end_a = a.find(kEnd), end_b = b.find(kEnd);
     if (end_a == std::string::npos || end_b == std::string::npos) return b;
     const size_t in_a = a.find('>', root_a) + 2, in_b = b.find('>', root_b) + 2;
-    return b.substr(0, root_b) + add_numbers(a.substr(root_a, in_a - root_a), b.substr(root_b, in_b - root_b)) +
+    const std::string root = add_numbers(a.substr(root_a, in_a - root_a), b.substr(root_b, in_b - root_b));
+    return b.substr(0, root_b) + root +
            a.substr(in_a, end_a - in_a) + b.substr(in_b, end_b - in_b) + b.substr(end_b);
 }
 

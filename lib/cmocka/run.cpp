@@ -53,7 +53,8 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-// A sanitizer's report says more than "SIGSEGV", so its handler stays; CMOCKA_CATCH_SIGNALS=1 puts ours first.
+// A sanitizer's report says more than "SIGSEGV", so its handler stays; CMOCKA_CATCH_SIGNALS=1 puts ours
+// first.
 bool signals_are_caught() {
     const char* wish = std::getenv("CMOCKA_CATCH_SIGNALS");
     return wish != nullptr ? std::strcmp(wish, "0") != 0 : !kSanitized;
@@ -189,7 +190,7 @@ End run_function(const char* name, const std::function<void()>& body, bool check
 
 }  // namespace kmirror::cmocka
 
-// ---- the C side --------------------------------------------------------------------------------------------
+// ---- the C side ------------------------------------------------------------------------------------------
 
 using namespace kmirror::cmocka;
 

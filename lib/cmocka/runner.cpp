@@ -97,8 +97,8 @@ int _cmocka_run_group_tests(const char* group_name, const struct CMUnitTest* tes
     for (size_t i = 0; i < num_tests; ++i) {
         const CMUnitTest& one = tests[i];
         if (one.name == nullptr || one.test_func == nullptr || !passes_filters(one.name)) continue;
-        group.cases.push_back(
-            {one.name, step(one.setup_func), step(one.test_func), step(one.teardown_func), one.initial_state});
+        group.cases.push_back({one.name, step(one.setup_func), step(one.test_func), step(one.teardown_func),
+                               one.initial_state});
     }
     return run_group(std::move(group));
 }

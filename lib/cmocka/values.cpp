@@ -99,7 +99,8 @@ Verdict judge_set(int kind, CMockaValueData value, const void* values, size_t va
     std::string all;
     bool found = false;
     for (size_t i = 0; i < number; ++i) {
-        const CMockaValueData one = element(kind, static_cast<const char*>(values) + i * value_size, value_size);
+        const void* const at = static_cast<const char*>(values) + i * value_size;
+        const CMockaValueData one = element(kind, at, value_size);
         found |= equal(kind, value, one, epsilon);
         all += (i > 0 ? ", " : "") + words(kind, one);
     }
@@ -108,9 +109,12 @@ Verdict judge_set(int kind, CMockaValueData value, const void* values, size_t va
 }
 
 Verdict judge_string(int kind, const char* value, const char* wanted) {
-    const bool same = value == wanted || (value != nullptr && wanted != nullptr && !std::strcmp(value, wanted));
+    const bool strings = value != nullptr && wanted != nullptr;
+    const bool same = strings ? std::strcmp(value, wanted) == 0 : value == wanted;
     if (same != wants_not(kind)) return {};
-    const auto quoted = [](const char* s) { return s == nullptr ? std::string("NULL") : text_of("\"%s\"", s); };
+    const auto quoted = [](const char* s) {
+        return s == nullptr ? std::string("NULL") : text_of("\"%s\"", s);
+    };
     return quoted(value) + (wants_not(kind) ? " == " : " != ") + quoted(wanted);
 }
 

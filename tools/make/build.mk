@@ -7,12 +7,14 @@
 #   slab/*.cpp, radix-tree-tests/*.cpp                 shared by tests (both) and command (slab)
 #   *_test.cpp there, in lib/kernel/tests, tools/testing    kmirror-tests
 #   tools/bench/*.cpp                                  kmirror-bench
+#   lib/cmocka/*.cpp                                   libkmirror-cmocka.a (cmocka.mk)
 
 LIB_SRCS   := $(sort $(wildcard lib/kernel/*.cpp lib/fault/*.cpp lib/maple_tree/*.cpp lib/slub/*.cpp))
 LOAD_SRCS  := $(sort $(filter-out %_test.cpp,$(wildcard slab/*.cpp)))
 CMD_SRCS   := $(sort $(wildcard tools/kmirror/*.cpp) tools/testing/sanitizers.cpp)
 CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
-                $(wildcard $(addsuffix /*_test.cpp,lib/kernel/tests radix-tree-tests slab tools/testing))))
+                $(wildcard $(addsuffix /*_test.cpp,lib/kernel/tests lib/cmocka/tests radix-tree-tests slab \
+                                                   tools/testing))))
 TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                   $(wildcard lib/kernel/tests/*.cpp radix-tree-tests/*.cpp tools/testing/*.cpp)) \
                 $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp))
@@ -35,8 +37,8 @@ ifneq ($(strip $(file <$(B)/flags.stamp)),$(strip $(FLAGS_TEXT)))
 $(shell mkdir -p $(B))
 $(file >$(B)/flags.stamp,$(strip $(FLAGS_TEXT)))
 endif
-FILES_TEXT := $(LIB_SRCS) $(CMD_SRCS) $(LOAD_SRCS) $(CASE_SRCS) $(TEST_HELP) $(TEST_C) $(BENCH_SRCS) \
-              $(LDFLAGS_ALL)
+FILES_TEXT := $(LIB_SRCS) $(wildcard lib/cmocka/*.cpp) $(CMD_SRCS) $(LOAD_SRCS) $(CASE_SRCS) $(TEST_HELP) \
+              $(TEST_C) $(BENCH_SRCS) $(LDFLAGS_ALL)
 ifneq ($(strip $(file <$(B)/files.stamp)),$(strip $(FILES_TEXT)))
 $(file >$(B)/files.stamp,$(strip $(FILES_TEXT)))
 endif
@@ -92,9 +94,9 @@ $(B)/kmirror: $(CMD_OBJS) $(B)/libkmirror.a $(B)/files.stamp
 	$(call say,LINK,$@)
 	$(Q)$(call link,$@,$(CMD_OBJS),$(TBB_LIBS) $(FMT_LIBS))
 
-$(B)/kmirror-tests: $(TEST_OBJS) $(B)/libkmirror.a $(B)/files.stamp
+$(B)/kmirror-tests: $(TEST_OBJS) $(B)/libkmirror.a $(B)/libkmirror-cmocka.a $(B)/files.stamp
 	$(call say,LINK,$@)
-	$(Q)$(call link,$@,$(TEST_OBJS),$(TEST_LIBS))
+	$(Q)$(call link,$@,$(TEST_OBJS) $(B)/libkmirror-cmocka.a,$(TEST_LIBS))
 
 $(B)/kmirror-bench: $(BENCH_OBJS) $(B)/libkmirror.a $(B)/files.stamp
 	$(call say,LINK,$@)
@@ -104,7 +106,7 @@ lib: $(B)/libkmirror.a $(B)/libkmirror.so
 tests: $(B)/kmirror-tests
 
 # O itself holds what the last `make all` built, whatever SAN it was asked for.
-all: $(addprefix $(B)/,libkmirror.a libkmirror.so kmirror)
+all: $(addprefix $(B)/,libkmirror.a libkmirror.so libkmirror-cmocka.a kmirror)
 	$(Q)for f in $^; do cmp -s $$f $(O)/$${f##*/} || cp -f $$f $(O)/; done
 
 stress: $(B)/kmirror

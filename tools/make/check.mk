@@ -3,24 +3,30 @@
 # make check and its parts. tools/make/check runs the parts and adds up; each part prints `ok - name` lines.
 # FILTER and TESTS narrow check to GoogleTest cases; SAN=thread runs the concurrent ones and nothing else.
 
-CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(filter thread,$(SAN)),,headers command install instrumentable)
+CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(filter thread,$(SAN)),, \
+                      headers command install instrumentable cmocka)
 REPLAY_SWITCHES := $(if $(filter 0,$(FAULTS)),FAULTS=0) $(if $(filter 1,$(RELEASE)),RELEASE=1) \
                    $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),KMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
 CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' MAKE='$(MAKE)' FILTER='$(FILTER)' \
             REPLAY_SWITCHES='$(strip $(REPLAY_SWITCHES))' HEADER_RESULTS='$(HEADER_RESULTS)' \
+            CAPI_PROGRAMS='$(CAPI_PROGRAMS)' \
             INSTRUMENTED='$(INSTRUMENTED)' INST_OBJS='$(INST_OBJS)' ENV_OBJS='$(ENV_OBJS)' \
             NM='$(NM)' OBJDUMP='$(OBJDUMP)' READELF='$(READELF)'
 
 check-unit: $(B)/kmirror-tests
 	$(Q)$(CHECK_ENV) tools/make/check unit
 
-check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS) instrumented plain-lib)
+check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS) instrumented plain-lib \
+                          $(CMOCKA_PROGRAMS) $(CAPI_PROGRAMS))
 	$(Q)$(CHECK_ENV) tools/make/check $(CHECK_PARTS)
 
 # The install test installs what `make all` builds, not the sanitized library.
 .PHONY: plain-lib
 plain-lib:
 	+$(Q)$(if $(filter none,$(SAN)),:,$(MAKE) SAN=none FILTER= TESTS= all)
+
+check-capi: $(CMOCKA_PROGRAMS) $(CAPI_PROGRAMS)
+	$(Q)$(CHECK_ENV) tools/make/check cmocka
 
 # ---- each public header alone ----------------------------------------------------------------------------
 
@@ -75,6 +81,7 @@ check-instrumentable: instrumented
 # ---- the kernel's own tests ------------------------------------------------------------------------------
 
 check-kernel: $(B)/libkmirror.a
-	+$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' WHITEBOX='$(WHITEBOX)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' SANFLAGS='$(SANFLAGS)' \
+	+$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' WHITEBOX='$(WHITEBOX)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' \
+	    SANFLAGS='$(SANFLAGS)' \
 	    CPPFLAGS='$(CPPFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(B)/libkmirror.a $(LIB_LIBS)' \
 	    tools/kdir/check-kernel
