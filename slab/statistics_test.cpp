@@ -49,9 +49,11 @@ protected:
 
 TEST_F(SlabStatistics, have_the_kernels_names_in_the_kernels_order)
 {
-    for (unsigned i = 0; i < kNames.size(); i++)
-        EXPECT_STREQ(ops().stat_name(i), kNames[i].c_str());
-    EXPECT_EQ(ops().stat_name(unsigned(kNames.size())), nullptr);
+    std::vector<std::string> found;
+    for (unsigned i = 0; ops().stat_name(i); i++)
+        if (cache.stat(ops().stat_name(i)) != -ENOENT)
+            found.push_back(ops().stat_name(i));
+    EXPECT_EQ(found, std::vector<std::string>(kNames.begin(), kNames.end()));
     EXPECT_STAT(cache, "alloc_pcs", -ENOENT) << "a name of 6.18";
 }
 

@@ -22,9 +22,12 @@ extern "C" {
 
 /*
  * slab_stat_name() - the sysfs name of statistic @item ("alloc_fastpath"), NULL past the
- * last one. Without KMIRROR_STATS the names exist and every value is 0. Context: any.
+ * last one. In the kernel's order; not every generation has each, see slab_stat_known(). Without KMIRROR_STATS the names exist and every value is 0. Context: any.
  */
 const char *slab_stat_name(unsigned int item);
+
+/* slab_stat_known() - does the generation of @s have statistic @item? Context: any. */
+bool slab_stat_known(struct kmem_cache *s, unsigned int item);
 
 /* slab_stat_sum() - statistic @item of @s over all CPUs; 0 past the last. Context: any. */
 unsigned long slab_stat_sum(struct kmem_cache *s, unsigned int item);
@@ -53,6 +56,9 @@ struct kmirror_slab_geometry {
     int aliases;                 /* further names that share this cache */
     unsigned int useroffset;
     unsigned int usersize;
+    const char *generation;      /* kmirror_slab_generation_name() */
+    unsigned int cpu_partial;    /* free objects a CPU's chain of slabs may hold; 0: no cpu slabs */
+    unsigned int cpu_partial_slabs; /* the same, in slabs */
 };
 
 void kmirror_slab_geometry(struct kmem_cache *s, struct kmirror_slab_geometry *out);
@@ -67,6 +73,9 @@ struct kmirror_slab_counts {
     unsigned long barn_full;       /* full sheaves in the barn */
     unsigned long barn_empty;      /* empty sheaves in the barn */
     unsigned long barn_objects;    /* objects in the barn's full sheaves */
+    unsigned long cpu_slabs;       /* slabs CPUs allocate from */
+    unsigned long cpu_chained;     /* slabs in CPUs' chains */
+    unsigned long cpu_objects;     /* free objects in both */
 };
 
 /* kmirror_slab_counts() - of @node, or of all nodes for NUMA_NO_NODE. Takes list_lock. */
@@ -130,6 +139,37 @@ long validate_slab_cache(struct kmem_cache *s);
  * in the log with its number; -ENOMEM without room to note the objects in sheaves.
  */
 long kmirror_slab_validate(struct kmem_cache *s);
+
+/*
+ * The four allocators of this library: what differs is listed in lib/slub/generation.h. In the
+ * environment: KMIRROR_SLAB=cpu-slab|cpu-slab+sheaves|double|sheaves.
+ */
+enum kmirror_slab_generation {
+    KMIRROR_SLAB_CPU_SLAB,         /* "cpu-slab": Linux 6.12, 6.17 */
+    KMIRROR_SLAB_CPU_SLAB_SHEAVES, /* "cpu-slab+sheaves": the first commit with sheaves */
+    KMIRROR_SLAB_DOUBLE,           /* "double": 6.18 */
+    KMIRROR_SLAB_SHEAVES,          /* "sheaves": 7.3, the default */
+    KMIRROR_SLAB_NR_GENERATIONS
+};
+
+/* kmirror_slab_generation_name() - as in the environment; NULL: there is none such. Context: any. */
+const char *kmirror_slab_generation_name(int generation);
+
+/* kmirror_slab_generation_by_name() - the reverse; -1: there is none such. Context: any. */
+int kmirror_slab_generation_by_name(const char *name);
+
+/*
+ * kmirror_slab_set_generation() - generation of caches created from now on; -1: only ask.
+ * Size classes have the one in force at the allocator's first use. Caches of different
+ * generations are never merged. Context: any. Return: the generation before.
+ */
+int kmirror_slab_set_generation(int generation);
+
+/*
+ * kmirror_slab_set_cpu_partial() - free objects a CPU's chain of slabs may hold from now on.
+ * Nothing for a cache without cpu slabs. Context: any.
+ */
+void kmirror_slab_set_cpu_partial(struct kmem_cache *s, unsigned int objects);
 
 /* kmirror_slab_set_min_partial() - empty slabs to keep per node from now on. */
 void kmirror_slab_set_min_partial(struct kmem_cache *s, unsigned long slabs);

@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define KMIRROR_SLAB_OPS_VERSION 1
+#define KMIRROR_SLAB_OPS_VERSION 2
 
 struct slab_ops_cache; /* a kmem_cache of the implementation */
 struct slab_ops_sheaf; /* a prefilled sheaf, owned by who prefilled it */
@@ -79,6 +79,8 @@ struct slab_ops_geometry {
     unsigned int min_order;      /* of the smallest slab, when memory is short */
     unsigned int sheaf_capacity; /* objects; 0: this cache has no sheaves */
     unsigned long min_partial;   /* empty slabs a node keeps */
+    const char *generation;      /* "cpu-slab", "cpu-slab+sheaves", "double" or "sheaves" */
+    unsigned int cpu_partial_slabs; /* slabs a CPU's chain takes; 0: there are no cpu slabs */
 };
 
 /* Where the objects of a cache are, on one node or on all. */
@@ -90,6 +92,9 @@ struct slab_ops_counts {
     unsigned long barn_full;      /* full sheaves in barns */
     unsigned long barn_empty;     /* empty sheaves in barns */
     unsigned long barn_objects;   /* objects in those */
+    unsigned long cpu_slabs;      /* slabs CPUs allocate from */
+    unsigned long cpu_chained;    /* slabs in CPUs' chains */
+    unsigned long cpu_objects;    /* free objects in both: neither used nor on a partial list */
 };
 
 /* What one CPU holds of a cache, objects; -1: there is no such sheaf. */
@@ -171,7 +176,8 @@ struct slab_ops {
     void (*counts)(struct slab_ops_cache *cache, int node, struct slab_ops_counts *out);
     /* Sheaves of a CPU; all -1 for a cache without sheaves. As exact as counts(). */
     void (*cpu_sheaves)(struct slab_ops_cache *cache, int cpu, struct slab_ops_cpu_sheaves *out);
-    /* Sum over CPUs of a statistic by its name in sysfs ("alloc_fastpath"); -ENOENT: no such. */
+    /* Sum over CPUs of a statistic by its name in sysfs ("alloc_fastpath"); -ENOENT: no such in
+     * the cache's generation. */
     long (*stat)(struct slab_ops_cache *cache, const char *name);
     /* Names 0, 1, ... until NULL. */
     const char *(*stat_name)(unsigned int index);
@@ -218,6 +224,14 @@ struct slab_ops {
     size_t (*loop_sheaf)(struct slab_ops_cache *cache, unsigned int n, void **objects, size_t rounds);
     /* kmalloc and kfree, n times. */
     size_t (*loop_kmalloc)(size_t bytes, size_t n);
+
+    /* --- since version 2 ------------------------------------------------------------- */
+
+    /* Generation of caches created from now on, by name; NULL: only ask. Returns the one before,
+     * NULL for a name nobody has, and then nothing has changed. Optional. */
+    const char *(*set_generation)(const char *name);
+    /* Free objects a CPU's chain of slabs takes from now on; 0: chains of one slab. Optional. */
+    void (*set_cpu_partial)(struct slab_ops_cache *cache, unsigned int objects);
 };
 
 /**

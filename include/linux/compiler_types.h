@@ -64,4 +64,11 @@
 /* Read by the address sanitizer only; the kernel keeps these out of line for KASAN. */
 #define __no_sanitize_address __attribute__((__no_sanitize__("address")))
 
+/* Not looked at by the thread sanitizer: reads what others may be writing, and checks later. */
+#if KMIRROR_TSAN
+#define __no_kcsan __attribute__((__no_sanitize__("thread"), __noinline__))
+#else
+#define __no_kcsan
+#endif
+
 #endif /* KMIRROR_LINUX_COMPILER_TYPES_H */

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace kmirror::kernel {
 
@@ -37,6 +38,22 @@ u64 setting_u64(const char *name, u64 lowest, u64 highest, u64 otherwise)
         return value;
     char allowed[80];
     std::snprintf(allowed, sizeof(allowed), "it is a number from %llu to %llu", lowest, highest);
+    kmirror_bad_setting(name, text, allowed);
+}
+
+int setting_choice(const char *name, const char *const *words, int count, int otherwise)
+{
+    const char *text = std::getenv(name);
+    if (text == nullptr || *text == '\0')
+        return otherwise;
+    for (int choice = 0; choice < count; choice++)
+        if (std::strcmp(text, words[choice]) == 0)
+            return choice;
+    char allowed[160] = "it is one of";
+    size_t length = std::strlen(allowed);
+    for (int choice = 0; choice < count && length < sizeof(allowed); choice++)
+        length += static_cast<size_t>(
+            std::snprintf(allowed + length, sizeof(allowed) - length, "%s%s", choice ? ", " : " ", words[choice]));
     kmirror_bad_setting(name, text, allowed);
 }
 

@@ -16,4 +16,7 @@ bool parse_u64(const char *text, u64 *out);
 // Variable `name` as a number in lowest..highest; `otherwise` when it is not set or empty.
 u64 setting_u64(const char *name, u64 lowest, u64 highest, u64 otherwise);
 
+// Variable `name` as one of `count` words: the number of the word; `otherwise` when it is not set or empty.
+int setting_choice(const char *name, const char *const *words, int count, int otherwise);
+
 }  // namespace kmirror::kernel

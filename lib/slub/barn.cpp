@@ -83,6 +83,8 @@ void barn_init(struct node_barn *barn)
     full_sheaves(barn).init();
     empty_sheaves(barn).init();
     raw_spin_lock_init(&barn->lock);
+    barn->max_full = MAX_FULL_SHEAVES;
+    barn->max_empty = MAX_EMPTY_SHEAVES;
 }
 
 struct slab_sheaf *barn_get_empty_sheaf(struct node_barn *barn, Spin spin)

@@ -17,7 +17,7 @@
 
 namespace kmirror::slub {
 
-inline constexpr unsigned int MAX_FULL_SHEAVES = 10;
+inline constexpr unsigned int MAX_FULL_SHEAVES = 10;  // unless a switch says otherwise
 inline constexpr unsigned int MAX_EMPTY_SHEAVES = 10;
 
 // What became of a full sheaf that was offered for an empty one.
@@ -27,12 +27,12 @@ void barn_init(struct node_barn *barn);
 
 inline bool barn_has_room_for_full(const struct node_barn *barn)
 {
-    return READ_ONCE(barn->nr_full) < MAX_FULL_SHEAVES;
+    return READ_ONCE(barn->nr_full) < barn->max_full;
 }
 
 inline bool barn_has_room_for_empty(const struct node_barn *barn)
 {
-    return READ_ONCE(barn->nr_empty) < MAX_EMPTY_SHEAVES;
+    return READ_ONCE(barn->nr_empty) < barn->max_empty;
 }
 
 // An empty sheaf, or NULL.

@@ -16,6 +16,7 @@
 #include <linux/string.h>
 #include <kmirror/fault.h>
 
+#include "lib/slub/cpu_slab.h"
 #include "lib/slub/create.h"
 #include "lib/slub/fastpath.h"
 #include "lib/slub/geometry.h"
@@ -76,8 +77,13 @@ void early_kmem_cache_node_alloc(int node)
 struct kmem_cache *bootstrap(struct kmem_cache *static_cache)
 {
     struct kmem_cache *s = alloc_kmem_cache(GFP_KERNEL);
+    unsigned int cpu;
     BUG_ON(!s);
 
+    // Only slabs on lists can be told.
+    if (static_cache->cpu_slab)
+        for_each_possible_cpu (cpu)
+            __flush_cpu_slab(static_cache, cpu);
     memcpy(s, static_cache, kmem_cache->object_size);
     INIT_LIST_HEAD(&s->alias_names);
     for_each_cache_node(s, [&](int, struct kmem_cache_node *n) {
@@ -207,6 +213,7 @@ void boot()
 {
     int node;
 
+    generation_init();
     switches_init();
     // Which nodes have memory is known when the page allocator has started.
     BUG_ON(totalram_pages() == 0);

@@ -6,6 +6,7 @@
 // Bounds   any number; copied sheaf by sheaf, the rest slab by slab.
 // Locking  as fastpath.h, once per sheaf or slab instead of once per object.
 // Fails    an allocation gives all objects or none, and then those it had are back.
+#include "lib/slub/bulk.h"
 #include "lib/slub/fastpath.h"
 #include "lib/slub/kmalloc.h"
 
@@ -13,8 +14,9 @@ namespace kmirror::slub {
 
 namespace {
 
-// Closes `size` objects and moves those that may not go into this CPU's sheaves to the
-// front. Returns how many those are; *size shrinks by what was no object at all.
+// Closes `size` objects unless that is done, and moves those that may not go into this CPU's
+// sheaves to the front. Returns how many those are; *size shrinks by what was no object at all.
+template <bool closed>
 size_t close_and_partition(struct kmem_cache *s, size_t *size, void **p)
 {
     size_t remote = 0;
@@ -22,11 +24,11 @@ size_t close_and_partition(struct kmem_cache *s, size_t *size, void **p)
     // p[0, remote) closed, remote; p[remote, i) closed, local; p[i, size) to do
     for (size_t i = 0; i < *size;) {
         void *object = p[i];
-        if (!slab_free_hook(s, object)) [[unlikely]] {
+        if (!closed && !slab_free_hook(s, object)) [[unlikely]] {
             p[i] = p[--*size];
             continue;
         }
-        if (!can_free_to_pcs(slab_of_object(object))) [[unlikely]] {
+        if (!can_free_to_pcs(s, slab_of_object(object))) [[unlikely]] {
             p[i] = p[remote];
             p[remote++] = object;
         }
@@ -40,12 +42,14 @@ void free_to_slabs_counted(struct kmem_cache *s, size_t size, void **p)
     if (!size)
         return;
     __kmem_cache_free_bulk(s, size, p);
-    stat_add(s, FREE_SLOWPATH, size);
+    if (!s->cpu_slab)
+        stat_add(s, FREE_SLOWPATH, size);
 }
 
+template <bool closed>
 void free_to_pcs_bulk(struct kmem_cache *s, size_t size, void **p)
 {
-    const size_t remote = close_and_partition(s, &size, p);
+    const size_t remote = close_and_partition<closed>(s, &size, p);
 
     size_t done = remote;
     while (done < size) {
@@ -94,14 +98,31 @@ void free_detached_bulk(struct kmem_cache *s, size_t size, void **p)
         if (!s)
             trace_kmem_cache_free(df.s, df.count);
         close_detached(&df);
-        if (df.count) {
-            __slab_free(df.s, df.slab, df.head, df.tail, df.count);
-            stat_add(df.s, FREE_SLOWPATH, df.count);
-        }
+        if (df.count)
+            slab_free_counted(df.s, df.slab, df.head, df.tail, df.count);
     }
 }
 
 } // namespace
+
+bool alloc_bulk_unhooked(struct kmem_cache *s, gfp_t gfp, size_t size, void **p)
+{
+    const unsigned int got = only_cpu_slab(s) ? 0 : alloc_from_pcs_bulk(s, size, p);
+
+    if (got == size || __kmem_cache_alloc_bulk(s, gfp, size - got, p + got))
+        return true;
+    // No memory: the sheaves are none of our worries now.
+    __kmem_cache_free_bulk(s, got, p);
+    return false;
+}
+
+void free_bulk_unhooked(struct kmem_cache *s, size_t size, void **p)
+{
+    if (cache_has_sheaves(s))
+        free_to_pcs_bulk<true>(s, size, p);
+    else
+        free_to_slabs_counted(s, size, p);
+}
 
 } // namespace kmirror::slub
 
@@ -111,13 +132,8 @@ bool kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t flags, size_t size, void 
 {
     if (!size || !slab_pre_alloc_hook(s, flags, size))
         return false;
-
-    const unsigned int got = alloc_from_pcs_bulk(s, size, p);
-    if (got < size && !__kmem_cache_alloc_bulk(s, flags, size - got, p + got)) {
-        // No memory: the sheaves are none of our worries now.
-        __kmem_cache_free_bulk(s, got, p);
+    if (!alloc_bulk_unhooked(s, flags, size, p))
         return false;
-    }
     slab_post_alloc_bulk(s, flags, size, p);
     trace_kmem_cache_alloc(s, size);
     return true;
@@ -130,7 +146,7 @@ void kmem_cache_free_bulk(struct kmem_cache *s, size_t size, void **p)
     if (s)
         trace_kmem_cache_free(s, size);
     if (s && cache_has_sheaves(s))
-        free_to_pcs_bulk(s, size, p);
+        free_to_pcs_bulk<false>(s, size, p);
     else
         free_detached_bulk(s, size, p);
 }

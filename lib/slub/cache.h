@@ -10,13 +10,17 @@
 //            2a. cpu_sheaves->lock: one CPU's sheaves (local lock)
 //            2b. barn->lock: the sheaves of one node
 //            2c. n->list_lock: the partial slabs of one node
-//          2b and 2c are never held together, and nothing allocates under either.
+//            2d. cpu_slab->lock: one CPU's slab and chain of slabs (local lock)
+//          2b, 2c and 2d are never held together, and nothing allocates under any of them.
 // Fails    has no code that could.
 //
 // How a slab stands to the lists (see struct slab in slab.h):
 //   on the partial list   on_partial,  some object free
 //   off the list          !on_partial, some object free: somebody is emptying it
-//   full                  !on_partial, no object free: the first free adds it
+//   full                  !on_partial, no object free: the first free adds it, or chains
+//                         it to a CPU in generations with cpu slabs; they also know
+//   chained               !on_partial, some object free, in a CPU's chain
+//   frozen                !on_partial, a CPU allocates from it
 #pragma once
 
 #include <linux/atomic.h>
@@ -31,10 +35,12 @@
 #include <linux/topology.h>
 #include <kmirror/harness.h>
 
+#include "lib/slub/generation.h"
 #include "lib/slub/slab_word.h"
 #include "lib/slub/stats.h"
 
 struct slab_sheaf;
+struct kmem_cache_cpu;
 
 // The sheaves one CPU works with. All but `stats` are guarded by `lock`, a local lock:
 // taken by who runs on that CPU.
@@ -53,6 +59,8 @@ struct node_barn {
     struct list_head sheaves_empty; // guarded by lock
     unsigned int nr_full;           // (B1) length of sheaves_full while unlocked
     unsigned int nr_empty;          // (B2) length of sheaves_empty while unlocked
+    unsigned int max_full;          // sheaves it takes; constant
+    unsigned int max_empty;
 };
 
 // A node's slabs. Full ones are counted but on no list.
@@ -93,6 +101,12 @@ struct kmem_cache {
     unsigned int inuse;          // bytes up to which an object is its user's
     unsigned long min_partial;
     kmirror::slub::LinkKey link_key;
+
+    // What its generation adds and decides.
+    struct kmem_cache_cpu __percpu *cpu_slab; // NULL: no cpu slabs
+    kmirror::slub::Generation generation;
+    unsigned int cpu_partial;                 // objects a CPU's chain may hold; as slabs:
+    unsigned int cpu_partial_slabs;
 
     // How slabs are made.
     struct kmem_cache_order_objects oo;  // as wanted
@@ -196,7 +210,19 @@ inline struct node_barn *get_barn_node(const struct kmem_cache *s, int node)
 // The barn of the caller's CPU.
 inline struct node_barn *get_barn(const struct kmem_cache *s)
 {
-    return get_barn_node(s, numa_node_id());
+    return get_barn_node(s, s->generation.mem_node_barn ? numa_mem_id() : numa_node_id());
+}
+
+// Slabs that get their first free object are chained to the CPU that freed it.
+inline bool kmem_cache_has_cpu_partial(const struct kmem_cache *s)
+{
+    return s->cpu_slab != nullptr;
+}
+
+// Nothing stands between a CPU and the slabs but the CPU's slab.
+inline bool only_cpu_slab(const struct kmem_cache *s)
+{
+    return s->cpu_slab && !cache_has_sheaves(s);
 }
 
 // Calls visit(node, kmem_cache_node) for each node that has one.

@@ -14,6 +14,7 @@
 #include <linux/random.h>
 #include <linux/string.h>
 
+#include "lib/slub/cpu_slab.h"
 #include "lib/slub/create.h"
 #include "lib/slub/fastpath.h"
 #include "lib/slub/geometry.h"
@@ -59,7 +60,8 @@ struct kmem_cache *find_mergeable(unsigned int size, slab_flags_t flags,
     struct kmem_cache *s;
     list_for_each_entry_reverse (s, &slab_caches, list) {
         const bool fits = size <= s->size && s->size - size < sizeof(void *);
-        const bool same = (flags & kMergeSame) == (s->flags & kMergeSame);
+        const bool same = (flags & kMergeSame) == (s->flags & kMergeSame) &&
+                          s->generation.number == generation_now();
         if (fits && same && IS_ALIGNED(s->size, align) && !slab_unmergeable(s))
             return s;
     }
@@ -181,7 +183,9 @@ int init_cache_parts(struct kmem_cache *s)
         __alloc_percpu(sizeof(struct slub_percpu_sheaves), L1_CACHE_BYTES));
     if (!s->cpu_sheaves)
         return -ENOMEM;
-    int error = init_cache_random_seq(s);
+    int error = s->generation.cpu_slabs && !(s->flags & SLAB_DEBUG_FLAGS) ? alloc_kmem_cache_cpus(s) : 0;
+    if (!error)
+        error = init_cache_random_seq(s);
     // The first cache of all is given its nodes by hand, see boot.cpp.
     if (!error && slab_state != DOWN)
         error = init_cache_nodes(s);
@@ -332,7 +336,8 @@ int init_cache_barns(struct kmem_cache *s)
 {
     int node;
 
-    for_each_node_mask (node, slab_barn_nodes) {
+    const nodemask_t *nodes = s->generation.mem_node_barn ? &slab_nodes : &slab_barn_nodes;
+    for_each_node_mask (node, *nodes) {
         auto *barn = static_cast<struct node_barn *>(
             kmalloc_flags(sizeof(struct node_barn), GFP_KERNEL, SLAB_ALLOC_DEFAULT, node));
         if (!barn)
@@ -355,6 +360,7 @@ int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int si
     s->usersize = args->usersize;
     s->remote_node_defrag_ratio = kDefragRatio;
     INIT_LIST_HEAD(&s->alias_names);
+    s->generation = generation_row(generation_now());
     if (switch_on(KMIRROR_SLAB_CMPXCHG_DOUBLE))
         s->flags |= __CMPXCHG_DOUBLE;
     if (switch_on(KMIRROR_SLAB_FREELIST_HARDENED))
@@ -364,6 +370,8 @@ int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int si
     // The larger the object, the more empty slabs are kept from the page allocator.
     const unsigned long wanted = ilog2(s->size) / 2;
     s->min_partial = clamp_t(unsigned long, wanted, MIN_PARTIAL, MAX_PARTIAL);
+    if (s->generation.cpu_slabs)
+        set_cpu_partial(s);
 
     const int error = init_cache_parts(s);
     if (error)
@@ -381,6 +389,8 @@ void __kmem_cache_release(struct kmem_cache *s)
         kfree_internal(s->random_seq);
     s->random_seq = nullptr;
     destroy_percpu_sheaves(s);
+    free_percpu(s->cpu_slab);
+    s->cpu_slab = nullptr;
     free_cache_nodes(s);
 }
 

@@ -50,8 +50,7 @@ void free_deferred(struct llist_node *node)
     void *object = reinterpret_cast<char *>(node) - s->offset;
 
     set_freepointer(s, object, nullptr);
-    __slab_free(s, slab, object, object, 1);
-    stat(s, FREE_SLOWPATH);
+    slab_free_counted(s, slab, object, object, 1);
 }
 
 void deferred_work(struct irq_work *)

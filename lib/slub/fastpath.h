@@ -11,6 +11,7 @@
 //           refill_sheaf      from slabs           sheaf.cpp             -
 //             refill_objects  lists, new slabs     refill.cpp            list_lock
 //       ___slab_alloc         one object           refill.cpp            list_lock
+//         __slab_alloc_node   with cpu slabs       cpu_slab.cpp          local, list_lock
 //         new_slab            pages                slab.cpp              -
 //   free
 //     slab_free_fast          push to main         percpu_sheaves.h      local, alone
@@ -19,6 +20,7 @@
 //         __pcs_replace_full_main                  percpu_sheaves.cpp    local
 //           barn_replace_full_sheaf                barn.cpp              barn->lock
 //           sheaf_flush_unused                     sheaf.cpp             -
+//       cpu_slab_free         with cpu slabs       cpu_slab.cpp          -
 //       __slab_free           into the slab        free.cpp              list_lock, rarely
 //         discard_slab        pages                slab.cpp              -
 //
@@ -69,7 +71,7 @@ template <unsigned int alloc_flags = SLAB_ALLOC_DEFAULT>
         if (!slab_pre_alloc_hook(s, gfp, 1)) [[unlikely]]
             return nullptr;
 
-    void *object = alloc_from_pcs(s, gfp, alloc_flags, node);
+    void *object = only_cpu_slab(s) ? nullptr : alloc_from_pcs(s, gfp, alloc_flags, node);
     if (!object) [[unlikely]] {
         object = ___slab_alloc(s, gfp, node, alloc_flags);
         if (!object)
@@ -83,10 +85,9 @@ template <unsigned int alloc_flags = SLAB_ALLOC_DEFAULT>
 {
     if (!slab_free_hook(s, object)) [[unlikely]]
         return;
-    if (can_free_to_pcs(slab) && free_to_pcs(s, object)) [[likely]]
+    if (!only_cpu_slab(s) && can_free_to_pcs(s, slab) && free_to_pcs(s, object)) [[likely]]
         return;
-    __slab_free(s, slab, object, object, 1);
-    stat(s, FREE_SLOWPATH);
+    slab_free_counted(s, slab, object, object, 1);
 }
 
 } // namespace kmirror::slub

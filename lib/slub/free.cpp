@@ -9,11 +9,16 @@
 //   listed        empty    stays, or off the list and freed                yes
 //   off the list  any      nothing: who took it off decides                if empty
 //
+// with cpu slabs
+//   frozen        any      nothing: a CPU has it                           no
+//   full          any      onto the chain of the freeing CPU               no
+//
 // Owns     nothing beyond free.h.
 // Bounds   see free.h.
 // Locking  list_lock is taken before the swap that needs it, so that the swap and the list
 //          change together; it is dropped again when the swap fails. Pages are freed after.
 // Fails    never.
+#include "lib/slub/cpu_slab.h"
 #include "lib/slub/free.h"
 #include "lib/slub/kmalloc.h"
 #include "lib/slub/node.h"
@@ -28,6 +33,7 @@ struct SlabFree {
     FreelistCounters fresh;
     struct kmem_cache_node *n = nullptr; // its list_lock is held
     bool was_full;
+    bool was_frozen;
     bool was_listed; // read with the lock held only
 
     // Prepares the swap, with list_lock if its success may change the list.
@@ -37,9 +43,12 @@ struct SlabFree {
         release();
         old = slab_word_read(slab->word);
         was_full = old.freelist == nullptr;
+        was_frozen = old.counters.frozen();
         set_freepointer(s, tail, old.freelist);
         fresh.freelist = head;
         fresh.counters = old.counters.with_inuse(old.counters.inuse() - count);
+        if (was_frozen || (was_full && kmem_cache_has_cpu_partial(s)))
+            return;
         if (was_full || fresh.counters.inuse() == 0) {
             n = get_node(s, slab_nid(slab));
             raw_spin_lock(&n->list_lock);
@@ -61,6 +70,21 @@ struct SlabFree {
         return n->nr_partial >= READ_ONCE(s->min_partial);
     }
 };
+
+// After the swap, without list_lock. Listed before and still, there is nothing to do, and the
+// slab may be gone any moment.
+void slab_free_settle_unlocked(struct kmem_cache *s, struct slab *slab, const SlabFree &state)
+{
+    if (!kmem_cache_has_cpu_partial(s)) [[likely]]
+        return;
+    if (state.was_frozen) {
+        stat(s, FREE_FROZEN);
+    } else if (state.was_full) {
+        // It is ours until it is chained: others find it neither full nor on a list.
+        put_cpu_partial(s, slab, Drain::if_full);
+        stat(s, CPU_PARTIAL_FREE);
+    }
+}
 
 // After the swap, list_lock held. True: the slab is empty, off the list, and to be freed.
 bool slab_free_settle(struct kmem_cache *s, struct slab *slab, const SlabFree &state)
@@ -93,9 +117,10 @@ void __slab_free(struct kmem_cache *s, struct slab *slab, void *head, void *tail
         state.prepare(s, slab, head, tail, count);
     while (!slab_update_freelist(s, slab, state.old, state.fresh));
 
-    // Listed before and still: nothing to do, and the slab may be gone any moment.
-    if (!state.n) [[likely]]
+    if (!state.n) [[likely]] {
+        slab_free_settle_unlocked(s, slab, state);
         return;
+    }
     const bool free_it = slab_free_settle(s, slab, state);
     state.release();
     if (free_it) {
@@ -144,7 +169,7 @@ void __kmem_cache_free_bulk(struct kmem_cache *s, size_t size, void **p)
 
         size = build_detached_freelist(s, size, p, &df);
         if (df.slab) [[likely]]
-            __slab_free(df.s, df.slab, df.head, df.tail, df.count);
+            do_slab_free(df.s, df.slab, df.head, df.tail, df.count);
     }
 }
 

@@ -10,13 +10,33 @@
 // Fails    never.
 #pragma once
 
-#include "lib/slub/slab.h"
+#include "lib/slub/cpu_slab.h"
 
 namespace kmirror::slub {
 
 // `count` objects linked from `head` to `tail`, all of `slab`, already closed.
 void __slab_free(struct kmem_cache *s, struct slab *slab, void *head, void *tail,
                  unsigned int count);
+
+// The same, but into the CPU's slab if there is such a thing and it is that.
+inline void do_slab_free(struct kmem_cache *s, struct slab *slab, void *head, void *tail,
+                         unsigned int count)
+{
+    if (s->cpu_slab)
+        cpu_slab_free(s, slab, head, tail, count);
+    else
+        __slab_free(s, slab, head, tail, count);
+}
+
+// The same for objects a user frees, counted as the generation counts: with cpu slabs that
+// is done further down, in calls.
+inline void slab_free_counted(struct kmem_cache *s, struct slab *slab, void *head, void *tail,
+                              unsigned int count)
+{
+    do_slab_free(s, slab, head, tail, count);
+    if (!s->cpu_slab)
+        stat_add(s, FREE_SLOWPATH, count);
+}
 
 // Objects of one slab, found in an array and linked.
 struct DetachedFreelist {

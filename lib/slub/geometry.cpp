@@ -137,9 +137,21 @@ unsigned int kmalloc_class_bytes(unsigned int index)
     return index == 1 ? 96 : index == 2 ? 192 : 1U << index;
 }
 
+// Where sheaves are for caches that ask for them, they get what they ask for.
+static unsigned int asked_capacity(const struct kmem_cache *s, unsigned int wished)
+{
+    if (s->generation.sheaves == SheafRule::none || !wished)
+        return 0;
+    return forced_sheaf_capacity() >= 0 ? forced_sheaf_capacity() : wished;
+}
+
 unsigned int calculate_sheaf_capacity(const struct kmem_cache *s, unsigned int wished)
 {
-    if (s->flags & (SLAB_DEBUG_FLAGS | SLAB_NO_SHEAVES | SLAB_NOLEAKTRACE))
+    if (s->flags & (SLAB_DEBUG_FLAGS | SLAB_NO_SHEAVES))
+        return 0;
+    if (s->generation.sheaves != SheafRule::all)
+        return asked_capacity(s, wished);
+    if (s->flags & SLAB_NOLEAKTRACE)
         return 0;
     if (forced_sheaf_capacity() >= 0)
         return forced_sheaf_capacity();

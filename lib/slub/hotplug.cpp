@@ -11,6 +11,7 @@
 // Fails    never.
 #include <linux/cpuhotplug.h>
 
+#include "lib/slub/cpu_slab.h"
 #include "lib/slub/hotplug.h"
 #include "lib/slub/percpu_sheaves.h"
 
@@ -21,9 +22,12 @@ static int slub_cpu_dead(unsigned int cpu)
     struct kmem_cache *s;
 
     mutex_lock(&slab_mutex);
-    list_for_each_entry (s, &slab_caches, list)
+    list_for_each_entry (s, &slab_caches, list) {
         if (cache_has_sheaves(s))
             pcs_flush_dead_cpu(s, cpu);
+        if (s->cpu_slab)
+            __flush_cpu_slab(s, cpu);
+    }
     mutex_unlock(&slab_mutex);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include <linux/cpu.h>
 #include <kmirror/slab_info.h>
 
+#include "lib/slub/cpu_partial.h"
 #include "lib/slub/kmalloc.h"
 #include "lib/slub/node.h"
 #include "lib/slub/percpu_sheaves.h"
@@ -49,6 +50,59 @@ struct CpuQuestion {
     struct kmem_cache *s;
     struct kmirror_slab_cpu *out;
 };
+
+// What a CPU has below its sheaves, of one node or all.
+struct CpuSlabQuestion {
+    struct kmem_cache *s;
+    int node;
+    struct kmirror_slab_counts *out;
+
+    bool wanted(const struct slab *slab) const
+    {
+        return node == NUMA_NO_NODE || slab_nid(slab) == node;
+    }
+};
+
+// The CPU's lock is held, or nobody is on it.
+void count_cpu_slab(const CpuSlabQuestion &asked, struct kmem_cache_cpu *c)
+{
+    look_at_cpu_slab(c, [&](CpuSlab own) {
+        if (!asked.wanted(own.slab))
+            return;
+        asked.out->cpu_slabs++;
+        asked.out->cpu_objects += slab_counters(own.slab).free();
+        for (void *free = own.freelist; free; free = get_freepointer(asked.s, free))
+            asked.out->cpu_objects++;
+    });
+    for_each_chained_slab(c, [&](const struct slab *chained) {
+        if (!asked.wanted(chained))
+            return;
+        asked.out->cpu_chained++;
+        asked.out->cpu_objects += slab_counters(chained).free();
+    });
+}
+
+void count_this_cpu_slab(void *question)
+{
+    const CpuSlabQuestion &asked = *static_cast<CpuSlabQuestion *>(question);
+
+    local_lock(&asked.s->cpu_slab->lock);
+    count_cpu_slab(asked, this_cpu_ptr(asked.s->cpu_slab));
+    local_unlock(&asked.s->cpu_slab->lock);
+}
+
+// An offline CPU has nothing, see lib/slub/hotplug.cpp.
+void count_cpu_slabs(struct kmem_cache *s, int node, struct kmirror_slab_counts *out)
+{
+    CpuSlabQuestion question = {s, node, out};
+    unsigned int cpu;
+
+    cpus_read_lock();
+    for_each_online_cpu (cpu)
+        WARN_ON(smp_call_function_single((int)cpu, count_this_cpu_slab, &question, true));
+    cpus_read_unlock();
+    out->used_objects -= out->cpu_objects;
+}
 
 int sheaf_fill(const struct slab_sheaf *sheaf)
 {
@@ -112,6 +166,9 @@ void kmirror_slab_geometry(struct kmem_cache *s, struct kmirror_slab_geometry *o
     out->aliases = s->refcount > 0 ? s->refcount - 1 : 0;
     out->useroffset = s->useroffset;
     out->usersize = s->usersize;
+    out->generation = kmirror_slab_generation_name(s->generation.number);
+    out->cpu_partial = s->cpu_partial;
+    out->cpu_partial_slabs = READ_ONCE(s->cpu_partial_slabs);
 }
 
 void kmirror_slab_counts(struct kmem_cache *s, int node, struct kmirror_slab_counts *out)
@@ -125,6 +182,8 @@ void kmirror_slab_counts(struct kmem_cache *s, int node, struct kmirror_slab_cou
         if (struct node_barn *barn = get_barn_node(s, nid))
             count_barn(barn, out);
     }
+    if (s->cpu_slab)
+        count_cpu_slabs(s, node, out);
 }
 
 void kmirror_slab_cpu_sheaves(struct kmem_cache *s, unsigned int cpu, struct kmirror_slab_cpu *out)
@@ -184,6 +243,12 @@ void kmirror_slab_for_each_alias(struct kmem_cache *s, void (*visit)(const char 
 void kmirror_slab_set_min_partial(struct kmem_cache *s, unsigned long slabs)
 {
     WRITE_ONCE(s->min_partial, slabs);
+}
+
+void kmirror_slab_set_cpu_partial(struct kmem_cache *s, unsigned int objects)
+{
+    if (s->cpu_slab)
+        slub_set_cpu_partial(s, objects);
 }
 
 void kmirror_slab_set_defrag_ratio(struct kmem_cache *s, unsigned int of_1024)

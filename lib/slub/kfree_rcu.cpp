@@ -126,7 +126,7 @@ bool __kfree_rcu_sheaf(struct kmem_cache *s, void *object, Spin spin)
     sheaf->objects[sheaf->size++] = object;
     if (sheaf->size >= s->sheaf_capacity) {
         pcs->rcu_free = nullptr;
-        sheaf->node = numa_node_id();
+        sheaf->node = s->generation.mem_node_barn ? numa_mem_id() : numa_node_id();
         if (spin == Spin::wait) [[likely]]
             call_rcu(&sheaf->rcu_head, rcu_free_sheaf);
         else
@@ -150,6 +150,8 @@ bool kfree_rcu_sheaf(void *object, Spin spin)
     if (!slab || slab_nid(slab) != numa_mem_id())
         return false;
     struct kmem_cache *s = slab->slab_cache;
+    if (!s->generation.rcu_sheaves || only_cpu_slab(s))
+        return false;
     if (__kfree_rcu_sheaf(s, object, spin)) [[likely]]
         return true;
     stat(s, FREE_RCU_SHEAF_FAIL);

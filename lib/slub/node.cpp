@@ -111,6 +111,32 @@ bool get_partial_node_bulk(struct kmem_cache_node *n, PartialBulk *wish, Spin sp
     return total > 0;
 }
 
+struct slab *get_partial_node_chain(struct kmem_cache_node *n, gfp_t gfp, unsigned int limit,
+                                    Spin spin, struct list_head *extra)
+{
+    struct slab *first = nullptr;
+    unsigned int extra_slabs = 0;
+
+    if (!list_lock_for(n, spin))
+        return nullptr;
+    for (struct slab *slab : SlabsOn(&n->partial)) {
+        if (!pfmemalloc_match(slab, gfp))
+            continue;
+        remove_partial(n, slab);
+        if (!first) {
+            first = slab;
+            if (!limit)
+                break;
+            continue;
+        }
+        list_add_tail(&slab->slab_list, extra);
+        if (++extra_slabs > limit / 2)
+            break;
+    }
+    raw_spin_unlock(&n->list_lock);
+    return first;
+}
+
 void return_partial_bulk(struct kmem_cache_node *n, PartialBulk *wish)
 {
     if (list_empty(&wish->slabs)) [[likely]]

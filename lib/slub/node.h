@@ -66,6 +66,11 @@ bool get_partial_node_bulk(struct kmem_cache_node *n, PartialBulk *wish, Spin sp
 // Slabs that were taken and not needed go back, to the tail.
 void return_partial_bulk(struct kmem_cache_node *n, PartialBulk *wish);
 
+// Takes the first suitable slab, and up to limit/2 + 1 more into `extra`; none of those for a
+// limit of 0. NULL: as above.
+struct slab *get_partial_node_chain(struct kmem_cache_node *n, gfp_t gfp, unsigned int limit,
+                                    Spin spin, struct list_head *extra);
+
 // One object of the first suitable slab, which stays on the list while it has more.
 void *get_from_partial_node(struct kmem_cache *s, struct kmem_cache_node *n, gfp_t gfp, Spin spin);
 
@@ -73,6 +78,12 @@ void *get_from_partial_node(struct kmem_cache *s, struct kmem_cache_node *n, gfp
 // emptied. False, nothing done, when somebody else has freed into it meanwhile.
 bool slab_try_return_freelist(struct kmem_cache *s, struct kmem_cache_node *n, struct slab *slab,
                               void *head, unsigned int count);
+
+// How a refill takes the list_lock of a node that is not the CPU's.
+inline Spin remote_spin(const struct kmem_cache *s)
+{
+    return s->generation.remote_trylock ? Spin::try_only : Spin::wait;
+}
 
 // Is it this time's turn to look at other nodes? See remote_node_defrag_ratio.
 bool remote_nodes_wanted(const struct kmem_cache *s);

@@ -31,8 +31,9 @@ void *alloc_nolock(struct kmem_cache *s, gfp_t gfp, int node)
     // slab_lock() would be waited for by who interrupted its holder.
     if (!(s->flags & __CMPXCHG_DOUBLE) && !(s->flags & SLAB_DEBUG_FLAGS))
         return nullptr;
-    if (void *object = alloc_from_pcs(s, gfp, SLAB_ALLOC_NOLOCK, node))
-        return object;
+    if (!only_cpu_slab(s))
+        if (void *object = alloc_from_pcs(s, gfp, SLAB_ALLOC_NOLOCK, node))
+            return object;
     return ___slab_alloc(s, gfp, node, SLAB_ALLOC_NOLOCK);
 }
 
@@ -83,7 +84,10 @@ void kfree_nolock(const void *objp)
     trace_kmem_cache_free(s, 1);
     if (!slab_free_hook(s, object))
         return;
-    if (can_spin_trylock() && can_free_to_pcs(slab) && free_to_pcs(s, object, Spin::try_only))
+    if (can_spin_trylock() && !only_cpu_slab(s) && can_free_to_pcs(s, slab) &&
+        free_to_pcs(s, object, Spin::try_only))
+        return;
+    if (s->cpu_slab && cpu_slab_push(s, slab, object, object, 1))
         return;
     defer_free(s, object);
 }

@@ -55,7 +55,9 @@ struct slab_sheaf *refilled_sheaf(struct kmem_cache *s, struct slab_sheaf *empty
     if (!empty)
         return nullptr;
     // Emergency objects must not get into a sheaf, and a failure here is not the end.
-    if (refill_sheaf(s, empty, gfp | __GFP_NOMEMALLOC | __GFP_NOWARN) == 0)
+    if (s->generation.reserves_kept_out)
+        gfp |= __GFP_NOMEMALLOC | __GFP_NOWARN;
+    if (refill_sheaf(s, empty, gfp) == 0)
         return empty;
     sheaf_dispose(s, empty);
     return nullptr;
@@ -63,7 +65,8 @@ struct slab_sheaf *refilled_sheaf(struct kmem_cache *s, struct slab_sheaf *empty
 
 // A full sheaf takes the seat where objects are wanted most: main's if that has none, else
 // the spare's. False: both have objects.
-bool pcs_seat_full(Pcs *pcs, struct slab_sheaf *full, struct node_barn *barn)
+bool pcs_seat_full(const struct kmem_cache *s, Pcs *pcs, struct slab_sheaf *full,
+                   struct node_barn *barn)
 {
     struct slab_sheaf *&seat = pcs->main->size == 0 ? pcs->main : pcs->spare;
     struct slab_sheaf *before = seat;
@@ -71,8 +74,8 @@ bool pcs_seat_full(Pcs *pcs, struct slab_sheaf *full, struct node_barn *barn)
     if (before && before->size)
         return false;
     seat = full;
-    // The next free or refill of this CPU finds the empty one next to main.
-    if (before && !pcs->spare)
+    // As the spare, the empty one is next to main for this CPU's next free or refill.
+    if (before && !pcs->spare && s->generation.keep_empty_spare)
         pcs->spare = before;
     else if (before)
         barn_put_empty_sheaf(barn, before);
@@ -86,7 +89,7 @@ Pcs *pcs_install_full(struct kmem_cache *s, struct slab_sheaf *full, struct node
 
     if (local_trylock(&s->cpu_sheaves->lock)) {
         pcs = pcs_of_this_cpu(s);
-        if (pcs_seat_full(pcs, full, barn)) [[likely]]
+        if (pcs_seat_full(s, pcs, full, barn)) [[likely]]
             return pcs;
     }
     barn_put_full_sheaf(barn, full);
@@ -235,6 +238,8 @@ struct slub_percpu_sheaves *__pcs_replace_empty_main(struct kmem_cache *s,
     stat(s, BARN_GET_FAIL);
     if (alloc_flags & SLAB_ALLOC_NOLOCK) // filling a sheaf waits for list_lock
         return pcs_give_up(s);
+    if (s->generation.refill_blocks && !gfpflags_allow_blocking(gfp))
+        return pcs_give_up(s);
 
     struct slab_sheaf *empty = take_sheaf(pcs->spare);
     if (!empty)
@@ -309,7 +314,7 @@ unsigned int alloc_from_pcs_bulk(struct kmem_cache *s, size_t size, void **p)
             break;
         const unsigned int batch = min_t(size_t, size - allocated, pcs->main->size);
         sheaf_pop_bulk(pcs->main, p + allocated, batch);
-        stat_plain<ALLOC_FASTPATH>(pcs->stats, batch);
+        stat_plain<ALLOC_PCS>(pcs->stats, batch);
         local_unlock(&s->cpu_sheaves->lock);
         allocated += batch;
     }
@@ -346,7 +351,7 @@ unsigned int free_to_pcs_batch(struct kmem_cache *s, size_t size, void **p)
     const unsigned int room = s->sheaf_capacity - pcs->main->size;
     const unsigned int batch = min_t(size_t, size, room);
     sheaf_push_bulk(pcs->main, p, batch);
-    stat_plain<FREE_FASTPATH>(pcs->stats, batch);
+    stat_plain<FREE_PCS>(pcs->stats, batch);
     local_unlock(&s->cpu_sheaves->lock);
     return batch;
 }
@@ -389,7 +394,12 @@ static void flush_rcu_sheaf(struct kmem_cache *s)
 // Work for smp_call_function_single(): done on the target CPU, whose lock it waits for.
 static void flush_work(void *cache)
 {
-    pcs_flush_all(static_cast<struct kmem_cache *>(cache));
+    auto *s = static_cast<struct kmem_cache *>(cache);
+
+    if (cache_has_sheaves(s))
+        pcs_flush_all(s);
+    if (s->cpu_slab)
+        flush_cpu_slab(s);
 }
 
 static void flush_rcu_work(void *cache)
@@ -429,7 +439,7 @@ void flush_rcu_sheaves_all_caches()
 
 void flush_all_cpus_locked(struct kmem_cache *s)
 {
-    if (cache_has_sheaves(s))
+    if (cache_has_sheaves(s) || s->cpu_slab)
         run_on_online_cpus(flush_work, s);
 }
 

@@ -31,13 +31,20 @@ __pcs_replace_full_main(struct kmem_cache *s, struct slub_percpu_sheaves *pcs, S
     return this_cpu_ptr(s->cpu_sheaves);
 }
 
+// A sheaf was passed by for a wished node. With cpu slabs only those are counted.
+inline void stat_sheaf_mismatch(const struct kmem_cache *s)
+{
+    if (!s->cpu_slab)
+        stat(s, ALLOC_NODE_MISMATCH);
+}
+
 // An object from main. Sheaves hold objects of the CPU's own memory node, by and large:
 // `node` is compared with that first, and then with the object really on top.
 [[gnu::always_inline]] inline void *alloc_from_pcs(struct kmem_cache *s, gfp_t gfp,
                                                    unsigned int alloc_flags, int node)
 {
     if (node != NUMA_NO_NODE && node != numa_mem_id()) {
-        stat(s, ALLOC_NODE_MISMATCH);
+        stat_sheaf_mismatch(s);
         return nullptr;
     }
     if (!local_trylock(&s->cpu_sheaves->lock)) [[unlikely]]
@@ -55,23 +62,23 @@ __pcs_replace_full_main(struct kmem_cache *s, struct slub_percpu_sheaves *pcs, S
     // Not its node: the thread moved while it refilled, or a free put it here.
     if (node != NUMA_NO_NODE && page_to_nid(virt_to_page(object)) != node) [[unlikely]] {
         local_unlock(&s->cpu_sheaves->lock);
-        stat(s, ALLOC_NODE_MISMATCH);
+        stat_sheaf_mismatch(s);
         return nullptr;
     }
     main->size--;
-    stat_plain<ALLOC_FASTPATH>(pcs->stats);
+    stat_plain<ALLOC_PCS>(pcs->stats);
     local_unlock(&s->cpu_sheaves->lock);
     return object;
 }
 
 // May this CPU's sheaves hold objects of that slab? Local memory, not from reserves.
-[[gnu::always_inline]] inline bool can_free_to_pcs(const struct slab *slab)
+[[gnu::always_inline]] inline bool can_free_to_pcs(const struct kmem_cache *s, const struct slab *slab)
 {
     const int node = slab_nid(slab);
     // The CPU's own node is the nearest with memory if it has any, as it has here.
     if (node != numa_node_id() && node != numa_mem_id()) [[unlikely]]
         return false;
-    return !slab_test_pfmemalloc(slab);
+    return !slab_test_pfmemalloc(slab) || !s->generation.reserves_kept_out;
 }
 
 // A closed object into main.
@@ -90,7 +97,7 @@ __pcs_replace_full_main(struct kmem_cache *s, struct slub_percpu_sheaves *pcs, S
 
     struct slab_sheaf *main = pcs->main;
     main->objects[main->size++] = object;
-    stat_plain<FREE_FASTPATH>(pcs->stats);
+    stat_plain<FREE_PCS>(pcs->stats);
     local_unlock(&s->cpu_sheaves->lock);
     return true;
 }
@@ -109,7 +116,7 @@ __pcs_replace_full_main(struct kmem_cache *s, struct slub_percpu_sheaves *pcs, S
     struct slab_sheaf *main = pcs->main;
     if (main->size) [[likely]] {
         object = main->objects[--main->size];
-        stat_plain<ALLOC_FASTPATH>(pcs->stats);
+        stat_plain<ALLOC_PCS>(pcs->stats);
     }
     km_local_unlock_alone(&all->lock);
     return object;
@@ -127,7 +134,7 @@ __pcs_replace_full_main(struct kmem_cache *s, struct slub_percpu_sheaves *pcs, S
     const bool fits = main->size != s->sheaf_capacity && slab_nid(slab) == km_local_node_alone();
     if (fits) [[likely]] {
         main->objects[main->size++] = object;
-        stat_plain<FREE_FASTPATH>(pcs->stats);
+        stat_plain<FREE_PCS>(pcs->stats);
     }
     km_local_unlock_alone(&all->lock);
     return fits;
@@ -139,7 +146,7 @@ unsigned int alloc_from_pcs_bulk(struct kmem_cache *s, size_t size, void **p);
 // Up to `size` closed local objects into one sheaf; how many, 0 when there is no room.
 unsigned int free_to_pcs_batch(struct kmem_cache *s, size_t size, void **p);
 
-// Empties what the CPU it runs on has, rcu_free after a grace period. May sleep.
+// Empties the sheaves of the CPU it runs on, rcu_free after a grace period. May sleep.
 void pcs_flush_all(struct kmem_cache *s);
 
 // The same for a CPU that is gone, with nobody on it.
@@ -151,7 +158,7 @@ void pcs_flush_dead_cpu(struct kmem_cache *s, unsigned int cpu);
 void flush_rcu_sheaves_on_cache(struct kmem_cache *s);
 void flush_rcu_sheaves_all_caches();
 
-// Empties the sheaves of every online CPU. The first takes the CPU set, the second wants
+// Empties the sheaves of every online CPU, and then its slab and chain. The first takes the CPU set, the second wants
 // it held.
 void flush_all(struct kmem_cache *s);
 void flush_all_cpus_locked(struct kmem_cache *s);

@@ -5,28 +5,52 @@
 // Owns     a prefilled sheaf from prefill to return; it is the caller's alone meanwhile.
 // Bounds   a request within the cache's sheaf capacity is served by an ordinary sheaf, full
 //          to capacity if it has to be filled at all. A larger one by a one-off sheaf of
-//          exactly that size, which is emptied and freed when it comes back.
+//          exactly that size, which is emptied and freed when it comes back. Generations
+//          without prefill know one-off sheaves only: what their users did by bulk calls.
 // Locking  the local lock while the spare sheaf is taken or put.
 // Fails    prefill: NULL; refill: -ENOMEM, the old sheaf valid. No object is lost.
 #include <linux/errno.h>
 
+#include "lib/slub/bulk.h"
 #include "lib/slub/fastpath.h"
 
 namespace kmirror::slub {
 
 namespace {
 
+// It fits no CPU and no barn.
+bool is_one_off(const struct kmem_cache *s, const struct slab_sheaf *sheaf)
+{
+    return sheaf->capacity != s->sheaf_capacity || !s->generation.prefill;
+}
+
+bool fill_one_off(struct kmem_cache *s, gfp_t gfp, unsigned int count, void **p)
+{
+    return s->generation.prefill ? __kmem_cache_alloc_bulk(s, gfp, count, p)
+                                 : alloc_bulk_unhooked(s, gfp, count, p);
+}
+
+void dispose_one_off(struct kmem_cache *s, struct slab_sheaf *sheaf)
+{
+    if (s->generation.prefill)
+        sheaf_flush_unused(s, sheaf);
+    else
+        free_bulk_unhooked(s, sheaf->size, sheaf->objects);
+    sheaf->size = 0;
+    free_one_off_sheaf(s, sheaf);
+}
+
 struct slab_sheaf *prefill_oversize(struct kmem_cache *s, gfp_t gfp, unsigned int size)
 {
-    struct slab_sheaf *sheaf = __alloc_empty_sheaf(s, gfp, SLAB_ALLOC_DEFAULT, size);
+    struct slab_sheaf *sheaf = alloc_one_off_sheaf(s, gfp, size);
     if (!sheaf)
         return nullptr;
     stat(s, SHEAF_PREFILL_OVERSIZE);
     sheaf->capacity = size;
     // No care for emergency objects: such a sheaf never goes to a CPU or barn.
     sheaf->pfmemalloc = false;
-    if (!__kmem_cache_alloc_bulk(s, gfp, size, sheaf->objects)) {
-        free_empty_sheaf(s, sheaf);
+    if (!fill_one_off(s, gfp, size, sheaf->objects)) {
+        free_one_off_sheaf(s, sheaf);
         return nullptr;
     }
     sheaf->size = size;
@@ -38,7 +62,7 @@ int refill_oversize(struct kmem_cache *s, struct slab_sheaf *sheaf, gfp_t gfp)
 {
     const unsigned int missing = sheaf->capacity - sheaf->size;
 
-    if (!__kmem_cache_alloc_bulk(s, gfp, missing, sheaf->objects + sheaf->size))
+    if (!fill_one_off(s, gfp, missing, sheaf->objects + sheaf->size))
         return -ENOMEM;
     sheaf->size += missing;
     return 0;
@@ -67,6 +91,8 @@ struct slab_sheaf *take_spare_or_barn(struct kmem_cache *s)
 // and then the sheaf remembers.
 int prefill_sheaf_pfmemalloc(struct kmem_cache *s, struct slab_sheaf *sheaf, gfp_t gfp)
 {
+    if (!s->generation.reserves_kept_out)
+        return refill_sheaf(s, sheaf, gfp);
     const bool reserves_allowed = gfp_pfmemalloc_allowed(gfp);
 
     const int error =
@@ -80,7 +106,7 @@ int prefill_sheaf_pfmemalloc(struct kmem_cache *s, struct slab_sheaf *sheaf, gfp
 // kmem_cache_prefill_sheaf() for a request that has been charged.
 struct slab_sheaf *prefill_charged(struct kmem_cache *s, gfp_t gfp, unsigned int size)
 {
-    if (size > s->sheaf_capacity) [[unlikely]]
+    if (size > s->sheaf_capacity || !s->generation.prefill) [[unlikely]]
         return prefill_oversize(s, gfp, size);
 
     struct slab_sheaf *sheaf = take_spare_or_barn(s);
@@ -136,8 +162,8 @@ int kmem_cache_refill_sheaf(struct kmem_cache *s, gfp_t gfp, struct slab_sheaf *
     if (!slab_pre_alloc_hook(s, gfp, fits ? size - sheaf->size : size)) [[unlikely]]
         return -ENOMEM;
     if (fits) [[likely]]
-        return sheaf->capacity == s->sheaf_capacity ? prefill_sheaf_pfmemalloc(s, sheaf, gfp)
-                                                    : refill_oversize(s, sheaf, gfp);
+        return is_one_off(s, sheaf) ? refill_oversize(s, sheaf, gfp)
+                                    : prefill_sheaf_pfmemalloc(s, sheaf, gfp);
     // Rare: another sheaf, and only when it is there the old one goes.
     struct slab_sheaf *larger = prefill_charged(s, gfp, size);
     if (!larger)
@@ -149,8 +175,12 @@ int kmem_cache_refill_sheaf(struct kmem_cache *s, gfp_t gfp, struct slab_sheaf *
 
 void kmem_cache_return_sheaf(struct kmem_cache *s, gfp_t gfp, struct slab_sheaf *sheaf)
 {
-    // One-off sheaves fit no CPU, and emergency objects must not get to one.
-    if (sheaf->capacity != s->sheaf_capacity || sheaf->pfmemalloc) [[unlikely]] {
+    if (is_one_off(s, sheaf)) [[unlikely]] {
+        dispose_one_off(s, sheaf);
+        return;
+    }
+    // Emergency objects must not get to a CPU.
+    if (sheaf->pfmemalloc) [[unlikely]] {
         sheaf_dispose(s, sheaf);
         return;
     }
@@ -158,8 +188,9 @@ void kmem_cache_return_sheaf(struct kmem_cache *s, gfp_t gfp, struct slab_sheaf 
         return;
     // The barn wants it full. If that does not work out it is not worth keeping.
     struct node_barn *barn = get_barn(s);
-    if (!barn || !barn_has_room_for_full(barn) ||
-        refill_sheaf(s, sheaf, gfp | __GFP_NOMEMALLOC | __GFP_NOWARN)) {
+    if (s->generation.reserves_kept_out)
+        gfp |= __GFP_NOMEMALLOC | __GFP_NOWARN;
+    if (!barn || !barn_has_room_for_full(barn) || refill_sheaf(s, sheaf, gfp)) {
         sheaf_dispose(s, sheaf);
         return;
     }

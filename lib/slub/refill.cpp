@@ -15,6 +15,7 @@
 #include <linux/cpu.h>
 #include <linux/smp.h>
 
+#include "lib/slub/cpu_slab.h"
 #include "lib/slub/deferred.h"
 #include "lib/slub/free.h"
 #include "lib/slub/node.h"
@@ -106,9 +107,9 @@ void refill_from_other_nodes(struct kmem_cache *s, Wanted *wanted)
     if (nr_node_ids == 1 || !remote_nodes_wanted(s))
         return;
     for_each_remote_partial(s, [&](struct kmem_cache_node *n) {
-        // Never wait for another node's lock: its CPUs are busy with it, and a slab of
+        // Do not wait for another node's lock: its CPUs are busy with it, and a slab of
         // our own is one page allocation away.
-        refill_from_node(s, n, Spin::try_only, wanted);
+        refill_from_node(s, n, remote_spin(s), wanted);
         return wanted->min == 0;
     });
 }
@@ -172,31 +173,6 @@ void *slab_alloc_one(struct kmem_cache *s, gfp_t gfp, int node, Spin spin)
     return alloc_from_new_slab(s, slab, &object, 1, spin) ? object : nullptr;
 }
 
-// The kernel's report that a cache could not grow.
-[[gnu::cold]] void slab_out_of_memory(struct kmem_cache *s, gfp_t gfp, int nid)
-{
-    static constexpr unsigned int kReportsMax = 10;
-
-    if ((gfp & __GFP_NOWARN) ||
-        __atomic_fetch_add(&s->oom_reports, 1, __ATOMIC_RELAXED) >= kReportsMax)
-        return;
-    const int cpu = raw_smp_processor_id();
-    pr_warn("SLUB: Unable to allocate memory on CPU %d (of node %d) on node %d, gfp=%#x\n", cpu,
-            cpu_to_node(cpu), nid, gfp);
-    pr_warn("  cache: %s, object size: %u, buffer size: %u, default order: %u, min order: %u\n",
-            s->name, s->object_size, s->size, s->oo.order, s->min.order);
-    for_each_cache_node(s, [&](int node, struct kmem_cache_node *n) {
-        unsigned long free = 0;
-        {
-            ListHold hold(n);
-            for (struct slab *slab : SlabsOn(&n->partial))
-                free += slab_counters(slab).free();
-        }
-        pr_warn("  node %d: slabs: %lu, objs: %lu, free: %lu\n", node, node_nr_slabs(n),
-                node_nr_objs(n), free);
-    });
-}
-
 } // namespace
 
 unsigned int refill_objects(struct kmem_cache *s, void **p, gfp_t gfp, unsigned int min,
@@ -221,8 +197,34 @@ unsigned int refill_objects(struct kmem_cache *s, void **p, gfp_t gfp, unsigned 
     return refilled;
 }
 
+void slab_out_of_memory(struct kmem_cache *s, gfp_t gfp, int nid)
+{
+    static constexpr unsigned int kReportsMax = 10;
+
+    if ((gfp & __GFP_NOWARN) ||
+        __atomic_fetch_add(&s->oom_reports, 1, __ATOMIC_RELAXED) >= kReportsMax)
+        return;
+    const int cpu = raw_smp_processor_id();
+    pr_warn("SLUB: Unable to allocate memory on CPU %d (of node %d) on node %d, gfp=%#x\n", cpu,
+            cpu_to_node(cpu), nid, gfp);
+    pr_warn("  cache: %s, object size: %u, buffer size: %u, default order: %u, min order: %u\n",
+            s->name, s->object_size, s->size, s->oo.order, s->min.order);
+    for_each_cache_node(s, [&](int node, struct kmem_cache_node *n) {
+        unsigned long free = 0;
+        {
+            ListHold hold(n);
+            for (struct slab *slab : SlabsOn(&n->partial))
+                free += slab_counters(slab).free();
+        }
+        pr_warn("  node %d: slabs: %lu, objs: %lu, free: %lu\n", node, node_nr_slabs(n),
+                node_nr_objs(n), free);
+    });
+}
+
 bool __kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size, void **p)
 {
+    if (s->cpu_slab)
+        return cpu_slab_alloc_bulk(s, gfp, size, p);
     const unsigned int got = refill_objects(s, p, gfp, size, size);
     if (got < size) {
         __kmem_cache_free_bulk(s, got, p);
@@ -236,6 +238,11 @@ void *___slab_alloc(struct kmem_cache *s, gfp_t gfp, int node, unsigned int allo
 {
     const Spin spin = alloc_spin(alloc_flags);
 
+    if (s->cpu_slab) {
+        void *object = __slab_alloc_node(s, gfp, node, spin);
+        // A lock was taken: one object straight from a node will do.
+        return object || spin == Spin::wait ? object : slab_alloc_one(s, gfp, node, spin);
+    }
     stat(s, ALLOC_SLOWPATH);
     if (spin == Spin::wait)
         run_deferred_work();

@@ -25,4 +25,7 @@ bool __kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size, void 
 [[gnu::noinline]] void *___slab_alloc(struct kmem_cache *s, gfp_t gfp, int node,
                                       unsigned int alloc_flags);
 
+// Says in the log that the cache could not grow.
+[[gnu::cold]] void slab_out_of_memory(struct kmem_cache *s, gfp_t gfp, int nid);
+
 } // namespace kmirror::slub

@@ -11,6 +11,7 @@
 #include <linux/string.h>
 #include <kmirror/harness.h>
 
+#include "lib/slub/cpu_slab.h"
 #include "lib/slub/kmalloc.h"
 #include "lib/slub/free.h"
 #include "lib/slub/refill.h"
@@ -23,8 +24,8 @@ struct slab_sheaf bootstrap_sheaf;
 // A sheaf is never charged, reclaimable, nor taken from special memory.
 static constexpr gfp_t kSheafGfpClear = __GFP_DMA | __GFP_RECLAIMABLE | __GFP_ACCOUNT | __GFP_NOFAIL;
 
-struct slab_sheaf *__alloc_empty_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned int alloc_flags,
-                                       unsigned int capacity)
+static struct slab_sheaf *make_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned int alloc_flags,
+                                     unsigned int capacity)
 {
     if (is_kmalloc_cache(s))
         alloc_flags |= SLAB_ALLOC_NO_RECURSE;
@@ -40,8 +41,32 @@ struct slab_sheaf *__alloc_empty_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned
 
     memset(sheaf, 0, sizeof(struct slab_sheaf));
     sheaf->cache = s;
-    stat(s, SHEAF_ALLOC);
     return sheaf;
+}
+
+struct slab_sheaf *__alloc_empty_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned int alloc_flags,
+                                       unsigned int capacity)
+{
+    struct slab_sheaf *sheaf = make_sheaf(s, gfp, alloc_flags, capacity);
+    if (sheaf)
+        stat(s, SHEAF_ALLOC);
+    return sheaf;
+}
+
+struct slab_sheaf *alloc_one_off_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned int capacity)
+{
+    struct slab_sheaf *sheaf = make_sheaf(s, gfp, SLAB_ALLOC_DEFAULT, capacity);
+    if (sheaf && !s->cpu_slab)
+        stat(s, SHEAF_ALLOC);
+    return sheaf;
+}
+
+void free_one_off_sheaf(struct kmem_cache *s, struct slab_sheaf *sheaf)
+{
+    VM_WARN_ON_ONCE(sheaf->size > 0);
+    kfree_internal(sheaf);
+    if (!s->cpu_slab)
+        stat(s, SHEAF_FREE);
 }
 
 struct slab_sheaf *alloc_empty_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned int alloc_flags)
@@ -65,8 +90,10 @@ int refill_sheaf(struct kmem_cache *s, struct slab_sheaf *sheaf, gfp_t gfp)
     if (!missing)
         return 0;
 
-    const unsigned int filled =
-        refill_objects(s, sheaf->objects + sheaf->size, gfp, missing, missing);
+    void **p = sheaf->objects + sheaf->size;
+    const unsigned int filled = !s->cpu_slab ? refill_objects(s, p, gfp, missing, missing)
+                                : cpu_slab_alloc_bulk(s, gfp, missing, p) ? missing
+                                                                          : 0;
     sheaf->size += filled;
     stat_add(s, SHEAF_REFILL, filled);
     return filled < missing ? -ENOMEM : 0;

@@ -49,7 +49,7 @@ extern struct slab_sheaf bootstrap_sheaf;
 // Most pointers that are copied to the stack at once.
 inline constexpr unsigned int PCS_BATCH_MAX = 32;
 
-// A sheaf for `capacity` objects; for prefills beyond the cache's own.
+// A sheaf for `capacity` objects, for caches whose own is not set yet.
 struct slab_sheaf *__alloc_empty_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned int alloc_flags,
                                        unsigned int capacity);
 
@@ -58,6 +58,11 @@ struct slab_sheaf *alloc_empty_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned i
 
 // Frees a sheaf without objects.
 void free_empty_sheaf(struct kmem_cache *s, struct slab_sheaf *sheaf);
+
+// The two for an array that never goes to a CPU or barn. Generations with cpu slabs do not
+// count it as a sheaf.
+struct slab_sheaf *alloc_one_off_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned int capacity);
+void free_one_off_sheaf(struct kmem_cache *s, struct slab_sheaf *sheaf);
 
 // Fills a private sheaf up to the cache's capacity. 0, or -ENOMEM with fewer in it.
 int refill_sheaf(struct kmem_cache *s, struct slab_sheaf *sheaf, gfp_t gfp);

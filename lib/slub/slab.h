@@ -20,6 +20,7 @@
 // (S1) inuse + length of the free list == objects
 // (S2) on_partial <=> on the partial list of the node, and then some object is free
 // (S3) slab_cache is NULL when no cache owns the pages, so a stale object is noticed
+// (S4) frozen <=> the slab of one CPU (cpu_slab.h), and then not on_partial
 struct slab {
     unsigned long flags; // the page allocator's: node, order, reserve bit
     unsigned long compound_head;
@@ -28,6 +29,10 @@ struct slab {
     union {
         struct list_head slab_list; // guarded by list_lock, or the taker's own
         struct rcu_head rcu_head;   // while a TYPESAFE_BY_RCU slab waits to be freed
+        struct {
+            struct slab *next;      // in a CPU's chain
+            unsigned int slabs;     // slabs of the chain from here on
+        };
     };
     unsigned int page_type;
     unsigned char on_partial; // guarded by list_lock

@@ -97,6 +97,8 @@ void geometry(slab_ops_cache *cache, slab_ops_geometry *out)
     out->min_order = made.min_order;
     out->sheaf_capacity = made.sheaf_capacity;
     out->min_partial = made.min_partial;
+    out->generation = made.generation;
+    out->cpu_partial_slabs = made.cpu_partial_slabs;
 }
 
 const char *cache_name(slab_ops_cache *cache)
@@ -185,6 +187,9 @@ void counts(slab_ops_cache *cache, int node, slab_ops_counts *out)
     out->barn_full = found.barn_full;
     out->barn_empty = found.barn_empty;
     out->barn_objects = found.barn_objects;
+    out->cpu_slabs = found.cpu_slabs;
+    out->cpu_chained = found.cpu_chained;
+    out->cpu_objects = found.cpu_objects;
 }
 
 void cpu_sheaves(slab_ops_cache *cache, int cpu, slab_ops_cpu_sheaves *out)
@@ -199,7 +204,7 @@ void cpu_sheaves(slab_ops_cache *cache, int cpu, slab_ops_cpu_sheaves *out)
 long stat_of(slab_ops_cache *cache, const char *name)
 {
     for (unsigned int item = 0; slab_stat_name(item); item++)
-        if (strcmp(slab_stat_name(item), name) == 0)
+        if (slab_stat_known(real(cache), item) && strcmp(slab_stat_name(item), name) == 0)
             return static_cast<long>(slab_stat_sum(real(cache), item));
     return -ENOENT;
 }
@@ -209,6 +214,19 @@ void stat_clear(slab_ops_cache *cache) { slab_stat_clear(real(cache)); }
 void set_min_partial(slab_ops_cache *cache, unsigned long slabs)
 {
     kmirror_slab_set_min_partial(real(cache), slabs);
+}
+
+const char *set_generation(const char *name)
+{
+    const int wanted = name ? kmirror_slab_generation_by_name(name) : -1;
+    if (name && wanted < 0)
+        return nullptr;
+    return kmirror_slab_generation_name(kmirror_slab_set_generation(wanted));
+}
+
+void set_cpu_partial(slab_ops_cache *cache, unsigned int objects)
+{
+    kmirror_slab_set_cpu_partial(real(cache), objects);
 }
 
 // ---- virtual CPUs -----------------------------------------------------------------------------------
@@ -398,6 +416,8 @@ constexpr slab_ops kTable = {
     .loop_random = loop_random,
     .loop_sheaf = loop_sheaf,
     .loop_kmalloc = loop_kmalloc,
+    .set_generation = set_generation,
+    .set_cpu_partial = set_cpu_partial,
 };
 
 } // namespace

@@ -46,6 +46,11 @@ public:
         return SlabCounters((raw_ & ~kInuseMask) | inuse);
     }
 
+    constexpr SlabCounters with_frozen(bool frozen) const
+    {
+        return SlabCounters((raw_ & ~(1UL << kFrozenShift)) | (unsigned long)frozen << kFrozenShift);
+    }
+
 private:
     static constexpr unsigned long kInuseMask = 0xffff;
     static constexpr unsigned int kObjectsShift = 16;
@@ -58,6 +63,9 @@ static_assert(sizeof(SlabCounters) == sizeof(unsigned long));
 static_assert(SlabCounters::of(3, SlabCounters::kObjectsMax).objects() == SlabCounters::kObjectsMax);
 static_assert(SlabCounters::of(3, 9).free() == 6 && !SlabCounters::of(3, 9).frozen());
 static_assert(SlabCounters::of(3, 9).with_inuse(9).free() == 0);
+static_assert(SlabCounters::of(3, 9).with_frozen(true).frozen());
+static_assert(SlabCounters::of(3, 9).with_frozen(true).free() == 6);
+static_assert(!SlabCounters::of(3, 9).with_frozen(true).with_frozen(false).frozen());
 
 // Where a slab keeps the pair; aligned, because the swap needs it.
 struct alignas(16) SlabWord {

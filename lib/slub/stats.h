@@ -3,9 +3,11 @@
 // lib/slub/stats.h: what happened to a cache, counted per CPU under the kernel's names.
 //
 // Owns     the list of statistics; the counters lie behind each CPU's sheaves.
-// Bounds   one counter per item, CPU and cache; without KMIRROR_STATS none.
+// Bounds   one counter per item, CPU and cache; without KMIRROR_STATS none. A cache counts
+//          what its generation knows. Without cpu slabs a sheaf is the fast path, and then
+//          ALLOC_PCS and FREE_PCS are shown as alloc_fastpath and free_fastpath.
 // Locking  two prices. stat() may be called anywhere and costs an atomic add, because
-//          threads can share a CPU. stat_pcs() is a plain add for who holds that CPU's
+//          threads can share a CPU. stat_plain() is a plain add for who holds that CPU's
 //          local lock. An item is counted at one price only, or counts would be lost.
 // Fails    never.
 #pragma once
@@ -15,33 +17,51 @@
 
 namespace kmirror::slub {
 
+// In the order of Linux 6.18, which has them all.
 enum stat_item : unsigned int {
-    ALLOC_FASTPATH = 0,          // objects from a CPU's sheaf; plain
-    ALLOC_SLOWPATH = 1,          // objects from a partial or new slab
-    FREE_RCU_SHEAF = 2,          // objects into an rcu_free sheaf; plain
-    FREE_RCU_SHEAF_FAIL = 3,     // objects that had to go to call_rcu() instead
-    FREE_FASTPATH = 4,           // objects into a CPU's sheaf; plain
-    FREE_SLOWPATH = 5,           // objects into their slab
-    FREE_ADD_PARTIAL = 6,        // a free put its slab on the partial list
-    FREE_REMOVE_PARTIAL = 7,     // a free took its slab off that list, empty
-    ALLOC_SLAB = 8,              // slabs from the page allocator
-    ALLOC_NODE_MISMATCH = 9,     // a wished node kept an allocation off the sheaf
-    FREE_SLAB = 10,              // slabs back to the page allocator
-    ORDER_FALLBACK = 11,         // slabs that had to be of the smallest order
-    CMPXCHG_DOUBLE_FAIL = 12,    // swaps of a slab's words that came second
-    SHEAF_FLUSH = 13,            // objects flushed out of sheaves
-    SHEAF_REFILL = 14,           // objects filled into sheaves
-    SHEAF_ALLOC = 15,            // sheaves made, one-off ones too
-    SHEAF_FREE = 16,             // sheaves freed, one-off ones too
-    BARN_GET = 17,               // full sheaves out of the barn
-    BARN_GET_FAIL = 18,          // times there was none
-    BARN_PUT = 19,               // full sheaves into the barn
-    BARN_PUT_FAIL = 20,          // times it had no room
-    SHEAF_PREFILL_FAST = 21,     // prefills served by the spare sheaf
-    SHEAF_PREFILL_SLOW = 22,     // prefills without a spare sheaf
-    SHEAF_PREFILL_OVERSIZE = 23, // prefills beyond the sheaf capacity
-    SHEAF_RETURN_FAST = 24,      // returned sheaves that became the spare
-    SHEAF_RETURN_SLOW = 25,      // returned sheaves that could not
+    ALLOC_PCS,               // objects from a CPU's sheaf; plain
+    ALLOC_FASTPATH,          // objects from a CPU's slab
+    ALLOC_SLOWPATH,          // objects, or with cpu slabs calls, that found neither
+    FREE_PCS,                // objects into a CPU's sheaf; plain
+    FREE_RCU_SHEAF,          // objects into an rcu_free sheaf; plain
+    FREE_RCU_SHEAF_FAIL,     // objects that had to go to call_rcu() instead
+    FREE_FASTPATH,           // objects into a CPU's slab
+    FREE_SLOWPATH,           // objects, or with cpu slabs calls, into another slab
+    FREE_FROZEN,             // such calls that met somebody's cpu slab
+    FREE_ADD_PARTIAL,        // slabs put on a node's list by a free or a drain
+    FREE_REMOVE_PARTIAL,     // slabs a free took off that list, empty
+    ALLOC_FROM_PARTIAL,      // cpu slabs taken from a node's list
+    ALLOC_SLAB,              // slabs from the page allocator
+    ALLOC_REFILL,            // times a cpu slab had objects that others freed into it
+    ALLOC_NODE_MISMATCH,     // a wished node kept an allocation off the sheaf or the cpu slab
+    FREE_SLAB,               // slabs back to the page allocator
+    CPUSLAB_FLUSH,           // cpu slabs given up to a flush or for another one
+    DEACTIVATE_FULL,         // of the cpu slabs given up, those without a free object,
+    DEACTIVATE_EMPTY,        // those without one in use, and chained ones found so,
+    DEACTIVATE_TO_HEAD,      // those listed at the head,
+    DEACTIVATE_TO_TAIL,      // and at the tail;
+    DEACTIVATE_REMOTE_FREES, // and those others had freed into
+    DEACTIVATE_BYPASS,       // cpu slabs used up and forgotten
+    ORDER_FALLBACK,          // slabs that had to be of the smallest order
+    CMPXCHG_DOUBLE_CPU_FAIL, // swaps of a CPU's free list that came second
+    CMPXCHG_DOUBLE_FAIL,     // swaps of a slab's words that came second
+    CPU_PARTIAL_ALLOC,       // cpu slabs taken from the CPU's chain
+    CPU_PARTIAL_FREE,        // slabs chained by a free
+    CPU_PARTIAL_NODE,        // slabs chained by an allocation, from the node's list
+    CPU_PARTIAL_DRAIN,       // times a free sent the whole chain to the node
+    SHEAF_FLUSH,             // objects flushed out of sheaves
+    SHEAF_REFILL,            // objects filled into sheaves
+    SHEAF_ALLOC,             // sheaves made; one-off ones too, without cpu slabs
+    SHEAF_FREE,              // sheaves freed; as above
+    BARN_GET,                // full sheaves out of the barn
+    BARN_GET_FAIL,           // times there was none
+    BARN_PUT,                // full sheaves into the barn
+    BARN_PUT_FAIL,           // times it had no room
+    SHEAF_PREFILL_FAST,      // prefills served by the spare sheaf
+    SHEAF_PREFILL_SLOW,      // prefills without a spare sheaf
+    SHEAF_PREFILL_OVERSIZE,  // prefills beyond the sheaf capacity
+    SHEAF_RETURN_FAST,       // returned sheaves that became the spare
+    SHEAF_RETURN_SLOW,       // returned sheaves that could not
     NR_SLUB_STAT_ITEMS
 };
 
@@ -55,7 +75,7 @@ struct kmem_cache_stats {
 // Items counted with the CPU's local lock held.
 constexpr bool stat_is_plain(stat_item item)
 {
-    return item == ALLOC_FASTPATH || item == FREE_FASTPATH || item == FREE_RCU_SHEAF;
+    return item == ALLOC_PCS || item == FREE_PCS || item == FREE_RCU_SHEAF;
 }
 
 // Another thread may read the sum at any time, so the store is whole, but not a

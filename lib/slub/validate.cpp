@@ -3,13 +3,14 @@
 // lib/slub/validate.cpp: is a cache what its invariants say?
 //
 // The numbers are those beside the data:
-//   S1 S2 S3  a slab            slab.h
+//   S1 .. S4  a slab            slab.h
 //   H1 H2     a sheaf           sheaf.h
 //   P1 P2     a CPU's sheaves   cache.h    P3: a CPU that is offline holds no objects
 //   B1 B2     a barn            cache.h    B3: full sheaves hold objects, empty ones none
+//   C1 C2 C3  a CPU's slab      cpu_slab.h C4: a CPU that is offline has none, and no chain
 //   N1 N2 N3  a node            cache.h    here: listed slabs and objects are at most those
-//   V1        no object is in two places, sheaves and free lists together
-//   V2        the slabs count as many objects in use as lie in sheaves, or more
+//   V1        no object is in two places: sheaves, CPUs' free lists, slabs' free lists
+//   V2        the slabs count as many objects in use as lie in sheaves and on CPUs, or more
 //
 // Owns     nothing.
 // Bounds   time: each free list once, and once more for each object in a sheaf.
@@ -21,6 +22,7 @@
 #include <linux/string.h>
 #include <kmirror/slab_info.h>
 
+#include "lib/slub/cpu_partial.h"
 #include "lib/slub/kmalloc.h"
 #include "lib/slub/node.h"
 #include "lib/slub/percpu_sheaves.h"
@@ -35,7 +37,7 @@ struct Check {
     long violations;
     unsigned long slabs;         // on lists
     unsigned long objects_inuse; // by the slabs' counters
-    unsigned long objects_sheaved;
+    unsigned long objects_sheaved; // in sheaves and on the free lists of CPUs
     void **sheaved;              // those objects, or NULL while they are only counted
     unsigned long room;
 
@@ -78,6 +80,13 @@ int walk_freelist(const struct kmem_cache *s, const struct slab *slab, Visit vis
     return length;
 }
 
+// The slab of an object of this cache, or NULL.
+const struct slab *slab_of_own(const struct kmem_cache *s, const void *object)
+{
+    const struct slab *slab = virt_addr_valid(object) ? virt_to_slab(object) : nullptr;
+    return slab && slab->slab_cache == s && is_object(s, slab, object) ? slab : nullptr;
+}
+
 void check_listed_slab(Check &check, struct kmem_cache_node *n, struct slab *slab)
 {
     const SlabCounters counters = slab_counters(slab);
@@ -90,6 +99,8 @@ void check_listed_slab(Check &check, struct kmem_cache_node *n, struct slab *sla
         violated(check, "S2", "a slab is on the wrong list or does not know it", slab);
     if (counters.free() == 0)
         violated(check, "S2", "a full slab is listed", slab);
+    if (counters.frozen())
+        violated(check, "S4", "a frozen slab is listed", slab);
     if (length < 0)
         violated(check, "S1", "a free list leaves its slab or has no end", slab);
     else if ((unsigned int)length != counters.free())
@@ -132,8 +143,7 @@ void check_sheaf(Check &check, const struct slab_sheaf *sheaf)
         violated(check, "H2", "a sheaf is not this cache's", sheaf);
     for (unsigned int i = 0; i < sheaf->size; i++) {
         void *object = sheaf->objects[i];
-        const struct slab *slab = virt_addr_valid(object) ? virt_to_slab(object) : nullptr;
-        if (!slab || slab->slab_cache != check.s || !is_object(check.s, slab, object))
+        if (!slab_of_own(check.s, object))
             violated(check, "H2", "a sheaf holds what is no object of this cache", sheaf);
         else
             note_object(check, object);
@@ -178,13 +188,56 @@ void check_pcs(Check &check, const struct slub_percpu_sheaves *pcs)
     check_sheaf(check, pcs->rcu_free);
 }
 
+void check_cpu_freelist(Check &check, CpuSlab own)
+{
+    unsigned int length = 0;
+
+    for (void *object = own.freelist; object; object = get_freepointer(check.s, object)) {
+        if (slab_of_own(check.s, object) != own.slab || ++length > slab_objects(own.slab)) {
+            violated(check, "C2", "a CPU's free list leaves its slab or has no end", own.slab);
+            return;
+        }
+        note_object(check, object);
+    }
+}
+
+void check_cpu_slab(Check &check, struct kmem_cache_cpu *c)
+{
+    if (!c->slab && c->word.freelist)
+        violated(check, "C1", "a CPU has objects of no slab", c);
+    look_at_cpu_slab(c, [&](CpuSlab own) {
+        if (!slab_counters(own.slab).frozen() || own.slab->on_partial || own.slab->slab_cache != check.s)
+            violated(check, "C2", "a CPU allocates from a slab that is not its own", own.slab);
+        check_cpu_freelist(check, own);
+        check.objects_inuse -= slab_counters(own.slab).free();
+    });
+    unsigned int length = c->partial ? c->partial->slabs : 0;
+    for_each_chained_slab(c, [&](const struct slab *slab) {
+        const SlabCounters counters = slab_counters(slab);
+        const int free = walk_freelist(check.s, slab, [](const void *) { return true; });
+        if (counters.frozen() || slab->on_partial || slab->slab_cache != check.s || counters.free() == 0)
+            violated(check, "C3", "a chained slab is frozen, listed, full or not this cache's", slab);
+        if (slab->slabs != length--)
+            violated(check, "C3", "a chained slab does not know the length of its chain", slab);
+        if (free < 0 || (unsigned int)free != counters.free())
+            violated(check, "S1", "inuse and the free list of a chained slab do not add up", slab);
+        check.objects_inuse -= counters.free();
+    });
+}
+
 void check_this_cpu(void *arg)
 {
     Check &check = *static_cast<Check *>(arg);
 
     local_lock(&check.s->cpu_sheaves->lock);
-    check_pcs(check, pcs_of_this_cpu(check.s));
+    if (cache_has_sheaves(check.s))
+        check_pcs(check, pcs_of_this_cpu(check.s));
     local_unlock(&check.s->cpu_sheaves->lock);
+    if (!check.s->cpu_slab)
+        return;
+    local_lock(&check.s->cpu_slab->lock);
+    check_cpu_slab(check, this_cpu_ptr(check.s->cpu_slab));
+    local_unlock(&check.s->cpu_slab->lock);
 }
 
 // The CPU set is held.
@@ -192,10 +245,14 @@ void check_cpu(Check &check, unsigned int cpu)
 {
     const struct slub_percpu_sheaves *pcs = per_cpu_ptr(check.s->cpu_sheaves, cpu);
 
-    if (cpu_online(cpu))
+    if (cpu_online(cpu)) {
         WARN_ON(smp_call_function_single((int)cpu, check_this_cpu, &check, true));
-    else if (!pcs->main || pcs->main->size || pcs->spare || pcs->rcu_free)
+        return;
+    }
+    if (!pcs->main || pcs->main->size || pcs->spare || pcs->rcu_free)
         violated(check, "P3", "an offline CPU holds objects", pcs);
+    if (check.s->cpu_slab && has_cpu_slab(check.s, cpu))
+        violated(check, "C4", "an offline CPU has slabs", per_cpu_ptr(check.s->cpu_slab, cpu));
 }
 
 void check_sheaves(Check &check)
@@ -203,7 +260,7 @@ void check_sheaves(Check &check)
     unsigned int cpu;
 
     check.objects_sheaved = 0;
-    if (!cache_has_sheaves(check.s))
+    if (!cache_has_sheaves(check.s) && !check.s->cpu_slab)
         return;
     cpus_read_lock();
     for_each_possible_cpu (cpu)
@@ -247,14 +304,14 @@ void check_no_object_twice(Check &check)
     for (unsigned long i = 0; i < count; i++) {
         void *object = check.sheaved[i];
         if (i && object == check.sheaved[i - 1])
-            violated(check, "V1", "an object is in two sheaves", object);
+            violated(check, "V1", "an object is in two sheaves, or in one and on a CPU", object);
         bool free = false;
         walk_freelist(check.s, slab_of_object(object), [&](const void *other) {
             free = other == object;
             return !free;
         });
         if (free)
-            violated(check, "V1", "an object in a sheaf is free in its slab", object);
+            violated(check, "V1", "an object in a sheaf or on a CPU is free in its slab", object);
     }
 }
 
@@ -279,8 +336,8 @@ long kmirror_slab_validate(struct kmem_cache *s)
 {
     Check check(s);
 
-    check_sheaves(check);
     for_each_cache_node(s, [&](int, struct kmem_cache_node *n) { check_node(check, n); });
+    check_sheaves(check);
     if (check.objects_sheaved > check.objects_inuse)
         violated(check, "V2", "more objects in sheaves than in use", s);
     if (!check.objects_sheaved || check.violations)
