@@ -2,7 +2,7 @@
 //
 // lib/slub/hotplug.cpp: CPUs that go offline leave no objects behind.
 //
-// Owns     the sheaves of a dead CPU while they are emptied. Its main sheaf stays, empty,
+// Owns     the sheaves and slabs of a dead CPU while they are emptied. Its main sheaf stays, empty,
 //          for the day it comes back.
 // Bounds   every cache, one after the other. Nodes do not come and go: those with CPUs have
 //          barns and those with memory have lists from the start.
@@ -17,20 +17,31 @@
 
 namespace kmirror::slub {
 
-static int slub_cpu_dead(unsigned int cpu)
-{
-    struct kmem_cache *s;
+namespace {
 
+template <class Visit>
+void for_each_cache(Visit visit)
+{
     mutex_lock(&slab_mutex);
-    list_for_each_entry (s, &slab_caches, list) {
+    struct kmem_cache *s;
+    list_for_each_entry (s, &slab_caches, list)
+        visit(s);
+    mutex_unlock(&slab_mutex);
+}
+
+int slub_cpu_dead(unsigned int cpu)
+{
+    for_each_cache([cpu](struct kmem_cache *s) {
         if (cache_has_sheaves(s))
             pcs_flush_dead_cpu(s, cpu);
+        // Below the sheaves, so after them.
         if (s->cpu_slab)
             __flush_cpu_slab(s, cpu);
-    }
-    mutex_unlock(&slab_mutex);
+    });
     return 0;
 }
+
+} // namespace
 
 void hotplug_init()
 {

@@ -19,49 +19,49 @@ namespace kmirror::slub {
 
 // In the order of Linux 6.18, which has them all.
 enum stat_item : unsigned int {
-    ALLOC_PCS,               // objects from a CPU's sheaf; plain
-    ALLOC_FASTPATH,          // objects from a CPU's slab
-    ALLOC_SLOWPATH,          // objects, or with cpu slabs calls, that found neither
-    FREE_PCS,                // objects into a CPU's sheaf; plain
-    FREE_RCU_SHEAF,          // objects into an rcu_free sheaf; plain
-    FREE_RCU_SHEAF_FAIL,     // objects that had to go to call_rcu() instead
-    FREE_FASTPATH,           // objects into a CPU's slab
-    FREE_SLOWPATH,           // objects, or with cpu slabs calls, into another slab
-    FREE_FROZEN,             // such calls that met somebody's cpu slab
-    FREE_ADD_PARTIAL,        // slabs put on a node's list by a free or a drain
-    FREE_REMOVE_PARTIAL,     // slabs a free took off that list, empty
-    ALLOC_FROM_PARTIAL,      // cpu slabs taken from a node's list
-    ALLOC_SLAB,              // slabs from the page allocator
-    ALLOC_REFILL,            // times a cpu slab had objects that others freed into it
-    ALLOC_NODE_MISMATCH,     // a wished node kept an allocation off the sheaf or the cpu slab
-    FREE_SLAB,               // slabs back to the page allocator
-    CPUSLAB_FLUSH,           // cpu slabs given up to a flush or for another one
-    DEACTIVATE_FULL,         // of the cpu slabs given up, those without a free object,
-    DEACTIVATE_EMPTY,        // those without one in use, and chained ones found so,
-    DEACTIVATE_TO_HEAD,      // those listed at the head,
-    DEACTIVATE_TO_TAIL,      // and at the tail;
-    DEACTIVATE_REMOTE_FREES, // and those others had freed into
-    DEACTIVATE_BYPASS,       // cpu slabs used up and forgotten
-    ORDER_FALLBACK,          // slabs that had to be of the smallest order
-    CMPXCHG_DOUBLE_CPU_FAIL, // swaps of a CPU's free list that came second
-    CMPXCHG_DOUBLE_FAIL,     // swaps of a slab's words that came second
-    CPU_PARTIAL_ALLOC,       // cpu slabs taken from the CPU's chain
-    CPU_PARTIAL_FREE,        // slabs chained by a free
-    CPU_PARTIAL_NODE,        // slabs chained by an allocation, from the node's list
-    CPU_PARTIAL_DRAIN,       // times a free sent the whole chain to the node
-    SHEAF_FLUSH,             // objects flushed out of sheaves
-    SHEAF_REFILL,            // objects filled into sheaves
-    SHEAF_ALLOC,             // sheaves made; one-off ones too, without cpu slabs
-    SHEAF_FREE,              // sheaves freed; as above
-    BARN_GET,                // full sheaves out of the barn
-    BARN_GET_FAIL,           // times there was none
-    BARN_PUT,                // full sheaves into the barn
-    BARN_PUT_FAIL,           // times it had no room
-    SHEAF_PREFILL_FAST,      // prefills served by the spare sheaf
-    SHEAF_PREFILL_SLOW,      // prefills without a spare sheaf
-    SHEAF_PREFILL_OVERSIZE,  // prefills beyond the sheaf capacity
-    SHEAF_RETURN_FAST,       // returned sheaves that became the spare
-    SHEAF_RETURN_SLOW,       // returned sheaves that could not
+    ALLOC_PCS = 0,                // objects from a CPU's sheaf; plain
+    ALLOC_FASTPATH = 1,           // objects from a CPU's slab
+    ALLOC_SLOWPATH = 2,           // objects, or with cpu slabs calls, that found neither
+    FREE_PCS = 3,                 // objects into a CPU's sheaf; plain
+    FREE_RCU_SHEAF = 4,           // objects into an rcu_free sheaf; plain
+    FREE_RCU_SHEAF_FAIL = 5,      // objects that had to go to call_rcu() instead
+    FREE_FASTPATH = 6,            // objects into a CPU's slab
+    FREE_SLOWPATH = 7,            // objects, or with cpu slabs calls, into another slab
+    FREE_FROZEN = 8,              // such calls that met somebody's cpu slab
+    FREE_ADD_PARTIAL = 9,         // slabs put on a node's list by a free or a drain
+    FREE_REMOVE_PARTIAL = 10,     // slabs a free took off that list, empty
+    ALLOC_FROM_PARTIAL = 11,      // cpu slabs taken from a node's list
+    ALLOC_SLAB = 12,              // slabs from the page allocator
+    ALLOC_REFILL = 13,            // times a cpu slab had objects that others freed into it
+    ALLOC_NODE_MISMATCH = 14,     // a wished node kept an allocation off the sheaf or the cpu slab
+    FREE_SLAB = 15,               // slabs back to the page allocator
+    CPUSLAB_FLUSH = 16,           // cpu slabs given up to a flush or for another one
+    DEACTIVATE_FULL = 17,         // of the cpu slabs given up, those without a free object,
+    DEACTIVATE_EMPTY = 18,        // those without one in use, and chained ones found so,
+    DEACTIVATE_TO_HEAD = 19,      // those listed at the head,
+    DEACTIVATE_TO_TAIL = 20,      // and at the tail;
+    DEACTIVATE_REMOTE_FREES = 21, // and those others had freed into
+    DEACTIVATE_BYPASS = 22,       // cpu slabs used up and forgotten
+    ORDER_FALLBACK = 23,          // slabs that had to be of the smallest order
+    CMPXCHG_DOUBLE_CPU_FAIL = 24, // swaps of a CPU's free list that came second
+    CMPXCHG_DOUBLE_FAIL = 25,     // swaps of a slab's words that came second
+    CPU_PARTIAL_ALLOC = 26,       // cpu slabs taken from the CPU's chain
+    CPU_PARTIAL_FREE = 27,        // slabs chained by a free
+    CPU_PARTIAL_NODE = 28,        // slabs chained by an allocation, from the node's list
+    CPU_PARTIAL_DRAIN = 29,       // times a free sent the whole chain to the node
+    SHEAF_FLUSH = 30,             // objects flushed out of sheaves
+    SHEAF_REFILL = 31,            // objects filled into sheaves
+    SHEAF_ALLOC = 32,             // sheaves made; one-off ones too, without cpu slabs
+    SHEAF_FREE = 33,              // sheaves freed; as above
+    BARN_GET = 34,                // full sheaves out of the barn
+    BARN_GET_FAIL = 35,           // times there was none
+    BARN_PUT = 36,                // full sheaves into the barn
+    BARN_PUT_FAIL = 37,           // times it had no room
+    SHEAF_PREFILL_FAST = 38,      // prefills served by the spare sheaf
+    SHEAF_PREFILL_SLOW = 39,      // prefills without a spare sheaf
+    SHEAF_PREFILL_OVERSIZE = 40,  // prefills beyond the sheaf capacity
+    SHEAF_RETURN_FAST = 41,       // returned sheaves that became the spare
+    SHEAF_RETURN_SLOW = 42,       // returned sheaves that could not
     NR_SLUB_STAT_ITEMS
 };
 
