@@ -21,6 +21,8 @@ ARGS    ?=
 KDIR    ?=
 WHITEBOX ?= 0
 CMOCKA  ?=
+AREA    ?=
+ID      ?=
 KMIRROR_PAGE_SHIFT ?= 12
 
 SAN_DEFAULT := $(if $(filter check check-unit check-capi tests,$(MAKECMDGOALS)),address,none)
@@ -28,7 +30,7 @@ SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
 
-.PHONY: help deps all lib tests check check-unit check-kernel check-instrumentable stress bench install clean
+.PHONY: help deps all lib tests check check-unit check-kernel check-instrumentable mutate stress bench install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -40,6 +42,7 @@ help:
 	@echo 'make check-kernel KDIR=     the kernel'"'"'s own tests of the maple tree, unmodified, on this library'
 	@echo 'make check-cmocka           cmocka'"'"'s own tests on the real library and on ours, verdict by verdict'
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
+	@echo 'make mutate                 put old bugs back, one by one: does a test find each? AREA=slab ID=S25'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
 	@echo 'make bench                  ns per operation beside std::map and malloc; ARGS= as there'
 	@echo 'make install PREFIX=        headers, libraries, pkg-config file and command; DESTDIR= is put in front'

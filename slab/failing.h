@@ -101,14 +101,28 @@ inline long live_objects(kmem_cache *s)
     return live;
 }
 
+// The name of the size class that serves `bytes`.
+inline std::string size_class_of(unsigned bytes)
+{
+    const unsigned room = rules::kmalloc_class(bytes);
+    return "kmalloc-" + (room < 1024 ? std::to_string(room) : std::to_string(room / 1024) + "k");
+}
+
+// Sheaves are objects of the size classes too, but the allocator's own: a class makes itself a spare one
+// when it is used more, and whoever counts the users' objects must not find it.
 inline LiveObjects live_objects()
 {
     LiveObjects all;
     kmirror_slab_for_each_cache(
         [](kmem_cache *s, void *out) {
+            LiveObjects &found = *static_cast<LiveObjects *>(out);
             struct kmirror_slab_geometry made;
             kmirror_slab_geometry(s, &made);
-            (*static_cast<LiveObjects *>(out))[made.name] = live_objects(s);
+            auto *cache = reinterpret_cast<slab_ops_cache *>(s);
+            found[made.name] += live_objects(s);
+            if (KMIRROR_STATS && made.sheaf_capacity)
+                found[size_class_of(rules::kSheafHeader + made.sheaf_capacity * rules::kWord)] -=
+                    ops().stat(cache, "sheaf_alloc") - ops().stat(cache, "sheaf_free");
             return 0;
         },
         &all);

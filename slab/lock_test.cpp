@@ -37,6 +37,11 @@ void use_everything()
                 ops().return_sheaf(*each, SLAB_OPS_KERNEL, sheaf);
                 each->shrink();
             }
+            slab_ops_cache_args args = args_of(256);
+            slab_ops_cache *unshrunk = ops().create("slab_test_unshrunk", &args);
+            for (int i = 0; i < 10; i++)
+                ops().free(unshrunk, ops().alloc(unshrunk, SLAB_OPS_KERNEL));
+            ops().destroy(unshrunk);
         }
     }
     ops().set_sheaf_capacity(-1);

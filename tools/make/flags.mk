@@ -13,6 +13,7 @@ BUILDING := $(filter all lib tests check% stress bench install compile_commands.
 # ---- bad input -------------------------------------------------------------------------------------------
 
 KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR WHITEBOX CMOCKA CXX CC \
+         AREA ID \
          CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
          CCACHE AR NM OBJDUMP READELF MAKEFLAGS SHELL
 GIVEN := $(foreach v,$(filter-out KMIRROR_%,$(.VARIABLES)), \
