@@ -9,6 +9,7 @@
 #ifndef KMIRROR_ASM_BARRIER_H
 #define KMIRROR_ASM_BARRIER_H
 
+#include <kmirror/stop_point.h>
 #include <linux/compiler.h>
 
 KM_C_BEGIN
@@ -18,13 +19,13 @@ void kmirror_smp_wmb(void);
 KM_C_END
 
 #if KMIRROR_TSAN_FLAG || KMIRROR_INSTRUMENTED
-#define smp_mb() kmirror_smp_mb()
-#define smp_rmb() kmirror_smp_rmb()
-#define smp_wmb() kmirror_smp_wmb()
+#define smp_mb() (KM_STOP_POINT("barrier"), kmirror_smp_mb())
+#define smp_rmb() (KM_STOP_POINT("barrier"), kmirror_smp_rmb())
+#define smp_wmb() (KM_STOP_POINT("barrier"), kmirror_smp_wmb())
 #else
-#define smp_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define smp_rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
-#define smp_wmb() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define smp_mb() (KM_STOP_POINT("barrier"), __atomic_thread_fence(__ATOMIC_SEQ_CST))
+#define smp_rmb() (KM_STOP_POINT("barrier"), __atomic_thread_fence(__ATOMIC_ACQUIRE))
+#define smp_wmb() (KM_STOP_POINT("barrier"), __atomic_thread_fence(__ATOMIC_RELEASE))
 #endif
 
 #define mb() smp_mb()
@@ -42,6 +43,7 @@ KM_C_END
 #define smp_store_release(pointer, value)                                     \
     do {                                                                      \
         __typeof__(*(pointer)) km_release_value = (value);                    \
+        KM_STOP_POINT("publish");                                             \
         __atomic_store((pointer), &km_release_value, __ATOMIC_RELEASE);       \
     } while (0)
 

@@ -16,6 +16,7 @@
 #ifndef _LINUX_GFP_H
 #define _LINUX_GFP_H
 
+#include <kmirror/stop_point.h>
 #include <linux/kconfig.h>
 #include <linux/gfp_types.h>
 #include <linux/mmzone.h>
@@ -94,6 +95,17 @@ void free_pages(unsigned long address, unsigned int order);
 
 #define __get_free_page(gfp)    __get_free_pages((gfp), 0)
 #define free_page(address)      free_pages((address), 0)
+
+/* The points at which tests can hold a thread. */
+#define alloc_frozen_pages_node(nid, gfp, order) \
+    (KM_STOP_POINT("alloc_pages"), alloc_frozen_pages_node((nid), (gfp), (order)))
+#define alloc_frozen_pages(gfp, order) alloc_frozen_pages_node(NUMA_NO_NODE, (gfp), (order))
+#define alloc_frozen_pages_nolock(gfp, nid, order) \
+    (KM_STOP_POINT("alloc_pages"), alloc_frozen_pages_nolock((gfp), (nid), (order)))
+#define free_frozen_pages(page, order) \
+    (KM_STOP_POINT("free_pages"), free_frozen_pages((page), (order)))
+#define free_frozen_pages_nolock(page, order) \
+    (KM_STOP_POINT("free_pages"), free_frozen_pages_nolock((page), (order)))
 
 #ifdef __cplusplus
 }

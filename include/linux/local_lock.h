@@ -21,6 +21,7 @@
 #ifndef KMIRROR_LINUX_LOCAL_LOCK_H
 #define KMIRROR_LINUX_LOCAL_LOCK_H
 
+#include <kmirror/stop_point.h>
 #include <linux/lockdep.h>
 #include <linux/percpu-defs.h>
 
@@ -158,6 +159,11 @@ static __always_inline void local_unlock(struct local_lock __percpu *lock)
     preempt_enable();
 #endif
 }
+
+/* The points at which tests can hold a thread; the way of a thread that is alone on its CPU has none. */
+#define local_lock(lock) (KM_STOP_POINT("local_lock"), local_lock(lock))
+#define local_trylock(lock) (KM_STOP_POINT("local_trylock"), local_trylock(lock))
+#define local_unlock(lock) (KM_STOP_POINT("local_unlock"), local_unlock(lock))
 
 #define local_lock_irq(lock) local_lock(lock)
 #define local_unlock_irq(lock) local_unlock(lock)

@@ -17,6 +17,7 @@
 #ifndef _LINUX_RCUPDATE_H
 #define _LINUX_RCUPDATE_H
 
+#include <kmirror/stop_point.h>
 #include <linux/kconfig.h>
 #include <linux/atomic.h>
 #include <linux/bug.h>
@@ -50,6 +51,9 @@ void call_rcu(struct rcu_head *head, rcu_callback_t func);
 
 /* The same, without waiting for company that would share the grace period. */
 void call_rcu_hurry(struct rcu_head *head, rcu_callback_t func);
+
+#define call_rcu(head, func)        (KM_STOP_POINT("call_rcu"), call_rcu((head), (func)))
+#define call_rcu_hurry(head, func)  (KM_STOP_POINT("call_rcu"), call_rcu_hurry((head), (func)))
 
 /*
  * Waits for a grace period. In a read section it would wait for itself: that is
@@ -137,7 +141,8 @@ __attribute__((cold)) void kmirror_rcu_suspicious(const char *file, int line, co
 #define rcu_access_pointer(p)   ((__typeof__(p))__atomic_load_n(&(p), __ATOMIC_RELAXED))
 
 /* (U2) Publishes @v: what was written before is seen by who loads @p with (U1). */
-#define rcu_assign_pointer(p, v)    __atomic_store_n(&(p), (__typeof__(p))(v), __ATOMIC_RELEASE)
+#define rcu_assign_pointer(p, v)                                                                  \
+    (KM_STOP_POINT("publish"), __atomic_store_n(&(p), (__typeof__(p))(v), __ATOMIC_RELEASE))
 
 /* Stores @v where there is nothing to publish: NULL, or an object readers know already. */
 #define RCU_INIT_POINTER(p, v)      __atomic_store_n(&(p), (__typeof__(p))(v), __ATOMIC_RELAXED)
@@ -163,8 +168,10 @@ __attribute__((cold)) void kmirror_rcu_suspicious(const char *file, int line, co
         __typeof__(ptr) __kmirror_p = (ptr);                                                      \
                                                                                                   \
         BUILD_BUG_ON(__builtin_offsetof(__typeof__(*(ptr)), field) >= 4096);                      \
-        if (__kmirror_p)                                                                          \
+        if (__kmirror_p) {                                                                        \
+            KM_STOP_POINT("call_rcu");                                                            \
             kvfree_call_rcu((struct rcu_head *)&__kmirror_p->field, (void *)__kmirror_p);         \
+        }                                                                                         \
     } while (0)
 #define kvfree_rcu(ptr, field)  kfree_rcu(ptr, field)
 

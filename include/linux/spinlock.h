@@ -14,6 +14,7 @@
 
 #include <asm/barrier.h>
 #include <asm/processor.h>
+#include <kmirror/stop_point.h>
 #include <linux/irqflags.h>
 #include <linux/spinlock_types.h>
 
@@ -106,6 +107,14 @@ static __always_inline void raw_spin_unlock(raw_spinlock_t *lock)
     kmirror_raw_spin_unlock(lock);
 }
 
+/* The points at which tests can hold a thread. */
+#define spin_lock(lock) (KM_STOP_POINT("lock"), spin_lock(lock))
+#define spin_trylock(lock) (KM_STOP_POINT("trylock"), spin_trylock(lock))
+#define spin_unlock(lock) (KM_STOP_POINT("unlock"), spin_unlock(lock))
+#define raw_spin_lock(lock) (KM_STOP_POINT("lock"), raw_spin_lock(lock))
+#define raw_spin_trylock(lock) (KM_STOP_POINT("trylock"), raw_spin_trylock(lock))
+#define raw_spin_unlock(lock) (KM_STOP_POINT("unlock"), raw_spin_unlock(lock))
+
 /* Each init site is a class, named after the expression there. */
 #define spin_lock_init(lock)                                \
     do {                                                    \
@@ -126,8 +135,8 @@ static __always_inline void raw_spin_unlock(raw_spinlock_t *lock)
 #define assert_raw_spin_locked(lock) lockdep_assert_held(lock)
 
 /* A second lock of the same class, in an order the caller guarantees. */
-#define spin_lock_nested(lock, subclass) kmirror_spin_lock_nested((lock), (subclass))
-#define spin_lock_nest_lock(lock, outer) ((void)(outer), kmirror_spin_lock_nested((lock), 1))
+#define spin_lock_nested(lock, subclass) (KM_STOP_POINT("lock"), kmirror_spin_lock_nested((lock), (subclass)))
+#define spin_lock_nest_lock(lock, outer) ((void)(outer), spin_lock_nested((lock), 1))
 #define raw_spin_lock_nested(lock, subclass) kmirror_raw_spin_lock_nested((lock), (subclass))
 
 #define spin_lock_bh(lock) spin_lock(lock)

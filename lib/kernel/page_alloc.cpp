@@ -274,7 +274,7 @@ extern "C" bool gfp_pfmemalloc_allowed(gfp_t gfp_mask)
     return (gfp_mask & __GFP_MEMALLOC) || (current_task()->flags & PF_MEMALLOC);
 }
 
-extern "C" struct page *alloc_frozen_pages_node(int nid, gfp_t gfp, unsigned int order)
+extern "C" struct page *(alloc_frozen_pages_node)(int nid, gfp_t gfp, unsigned int order)
 {
     if (order > MAX_PAGE_ORDER) {
         WARN_ON_ONCE(!(gfp & __GFP_NOWARN));
@@ -293,7 +293,7 @@ extern "C" struct page *alloc_frozen_pages_node(int nid, gfp_t gfp, unsigned int
     return page;
 }
 
-extern "C" void free_frozen_pages(struct page *page, unsigned int order)
+extern "C" void (free_frozen_pages)(struct page *page, unsigned int order)
 {
     if (!end_block(page, order))
         return;
@@ -305,7 +305,7 @@ extern "C" void free_frozen_pages(struct page *page, unsigned int order)
     buddy_give(zone, page, order);
 }
 
-extern "C" struct page *alloc_frozen_pages_nolock(gfp_t gfp, int nid, unsigned int order)
+extern "C" struct page *(alloc_frozen_pages_nolock)(gfp_t gfp, int nid, unsigned int order)
 {
     if (order > MAX_PAGE_ORDER || !initialised.load(std::memory_order_acquire))
         return nullptr;
@@ -319,7 +319,7 @@ extern "C" struct page *alloc_frozen_pages_nolock(gfp_t gfp, int nid, unsigned i
     return nullptr;
 }
 
-extern "C" void free_frozen_pages_nolock(struct page *page, unsigned int order)
+extern "C" void (free_frozen_pages_nolock)(struct page *page, unsigned int order)
 {
     if (!end_block(page, order))
         return;

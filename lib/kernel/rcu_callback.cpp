@@ -296,7 +296,7 @@ void flush_callbacks(unsigned milliseconds)
 using namespace kmirror::kernel;
 using kmirror::current_task;
 
-extern "C" void call_rcu(struct rcu_head *head, rcu_callback_t func)
+extern "C" void (call_rcu)(struct rcu_head *head, rcu_callback_t func)
 {
     Lane &lane = my_lane();
     head_write(head->func, func);
@@ -304,7 +304,7 @@ extern "C" void call_rcu(struct rcu_head *head, rcu_callback_t func)
         wake(lane, false);
 }
 
-extern "C" void call_rcu_hurry(struct rcu_head *head, rcu_callback_t func)
+extern "C" void (call_rcu_hurry)(struct rcu_head *head, rcu_callback_t func)
 {
     head_write(head->func, func);
     push_hurried(my_lane(), head);

@@ -94,7 +94,7 @@ int mt_dup_nodes(const maple_tree *mt, maple_tree *copy, gfp_t gfp)
         root = mte_mk_root(mt_mk_node(node, mte_node_type(source)));
     }
     word_write(&copy->ma_flags, mt->ma_flags);
-    slot_publish(&copy->ma_root, root);     // (P1)
+    rcu_assign_pointer(copy->ma_root, root);     // (P1)
     return 0;
 }
 

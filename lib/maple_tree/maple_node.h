@@ -11,7 +11,7 @@
 //
 // Concurrency
 //   A node that no reader can reach is written plainly. In a published node readers race with
-//     - slots: published with release (P1), read with acquire (P2);
+//     - slots: published by rcu_assign_pointer() (P1), read with acquire (P2): all that was written before is seen;
 //     - the pivots, gaps and metadata of in-place stores: single words, relaxed on both sides. A reader that meets
 //       a mix of old and new pivots still ends on a slot that was valid at some moment of its walk;
 //     - the parent word: readers climb by it (A2) to a parent that may be new (A1), and it bears the dead mark.
@@ -128,7 +128,7 @@ inline ParentWord ma_parent(const maple_node *node) { return ParentWord(word_rea
 // (A1) A parent is complete before a child of the old tree tells of it. Pairs with (A2).
 inline void ma_set_parent(maple_node *node, ParentWord parent)
 {
-    __atomic_store_n(&node->parent, parent.pnode(), __ATOMIC_RELEASE);
+    smp_store_release(&node->parent, parent.pnode());
 }
 // (A2) A reader's way up. Pairs with (A1): without it a reader could find pivots in the parent that are not written yet.
 inline ParentWord ma_parent_climb(const maple_node *node)
@@ -183,12 +183,6 @@ inline void *mt_root_locked(const maple_tree *mt)
 {
     lockdep_assert(mt_write_locked(mt));
     return word_read(&mt->ma_root);
-}
-
-// (P1) Publish: everything written to what `entry` points to is visible to a reader that finds it. Pairs with (P2).
-inline void slot_publish(void **slot, const void *entry)
-{
-    __atomic_store_n(slot, const_cast<void *>(entry), __ATOMIC_RELEASE);
 }
 
 } // namespace kmirror::maple

@@ -63,11 +63,11 @@ void mas_put_in_tree(ma_state *mas, maple_enode *old_enode, unsigned height)
 
     if (parent.is_root()) {
         ma_set_parent(node, ParentWord::root_of(mas->tree));
-        slot_publish(&mas->tree->ma_root, mte_mk_root(mas->node));             // (P1)
+        rcu_assign_pointer(mas->tree->ma_root, mte_mk_root(mas->node));             // (P1)
         mt_set_height(mas->tree, height);
     } else {
         void **slots = ma_slots(parent.node(), mas_parent_type(mas, mas->node));
-        slot_publish(&slots[parent.slot()], mas->node);                         // (P1)
+        rcu_assign_pointer(slots[parent.slot()], mas->node);                         // (P1)
     }
     mte_set_node_dead(old_enode);                                               // (D1)
 }

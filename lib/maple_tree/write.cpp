@@ -17,7 +17,7 @@ void store_exact_fit(ma_wr_state *wr_mas)
 {
     ma_state *mas = wr_mas->mas;
     const bool was_null = !wr_mas->content;
-    slot_publish(&wr_mas->slots[mas->offset], wr_mas->entry);      // (P1)
+    rcu_assign_pointer(wr_mas->slots[mas->offset], wr_mas->entry);      // (P1)
     if (was_null != !wr_mas->entry)
         mas_update_gap(mas);
 }

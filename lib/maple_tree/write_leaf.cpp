@@ -174,7 +174,7 @@ void mas_wr_slot_store(ma_wr_state *wr_mas)
     for (unsigned i = first; i <= wr_mas->offset_end; i++)
         gap |= !mas_slot_locked(mas, wr_mas->slots, i);
 
-    slot_publish(&wr_mas->slots[target], wr_mas->entry);            // (P1)
+    rcu_assign_pointer(wr_mas->slots[target], wr_mas->entry);            // (P1)
     if (keeps_start)
         word_write(&wr_mas->pivots[first], mas->index - 1);
     if (keeps_end)

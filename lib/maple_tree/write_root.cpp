@@ -50,7 +50,7 @@ public:
         mas_->offset = static_cast<unsigned char>(offset);
         mas_->end = end;
         mt_set_height(mas_->tree, 1);
-        slot_publish(&mas_->tree->ma_root, mte_mk_root(mas_->node));        // (P1)
+        rcu_assign_pointer(mas_->tree->ma_root, mte_mk_root(mas_->node));        // (P1)
     }
 
 private:
@@ -84,11 +84,11 @@ void mas_store_root(ma_state *mas, void *entry)
 {
     if (!entry) {
         if (mas->index == 0)
-            slot_publish(&mas->tree->ma_root, nullptr);
+            rcu_assign_pointer(mas->tree->ma_root, nullptr);
     } else if (mas->last != 0 || xa_is_internal(entry)) {
         mas_root_expand(mas, entry);
     } else {
-        slot_publish(&mas->tree->ma_root, entry);                           // (P1)
+        rcu_assign_pointer(mas->tree->ma_root, entry);                           // (P1)
         mas->status = ma_start;
     }
 }
@@ -103,7 +103,7 @@ void mas_new_root(ma_state *mas, void *entry)
         leaf.publish(leaf.add(entry, ULONG_MAX));
     } else {
         mt_set_height(mas->tree, 0);
-        slot_publish(&mas->tree->ma_root, nullptr);
+        rcu_assign_pointer(mas->tree->ma_root, nullptr);
         mas_reset(mas);
     }
     if (xa_is_node(old_root))
