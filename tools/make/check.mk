@@ -30,19 +30,19 @@ check-capi: $(CMOCKA_PROGRAMS) $(CAPI_PROGRAMS)
 
 # ---- each public header alone ----------------------------------------------------------------------------
 
-HEADERS := $(sort $(shell cd include && find . -name '*.h' | sed 's,^\./,,'))
-CXX_ONLY := kmirror/model.h
+HEADERS := $(sort $(shell cd include && find . -name '*.h' -o -name '*.hpp' | sed 's,^\./,,'))
+CXX_ONLY := kmirror/model.h %.hpp
 HEADER_RESULTS := $(sort $(foreach h,$(filter-out $(CXX_ONLY),$(HEADERS)),$(B)/headers/$h.C11) \
                          $(foreach h,$(HEADERS),$(B)/headers/$h.C++20))
 
 # The result is empty when the header compiles, else it holds the compiler's words and is old enough to be
 # tried again.
 header-alone = @mkdir -p $(@D); \
-    printf '\#include <%s>\n' $*.h | $1 -Wall -Wextra -Wundef -Werror -Iinclude $(SWITCHES) \
+    printf '\#include <%s>\n' $* | $1 -Wall -Wextra -Wundef -Werror -Iinclude $(SWITCHES) \
         -fsyntax-only -MMD -MP -MT $@ -MF $@.d - >$@ 2>&1 || touch -d @0 $@
-$(B)/headers/%.h.C11: include/%.h $(B)/flags.stamp
+$(B)/headers/%.C11: include/% $(B)/flags.stamp
 	$(call header-alone,$(CC) -std=c11 -x c)
-$(B)/headers/%.h.C++20: include/%.h $(B)/flags.stamp
+$(B)/headers/%.C++20: include/% $(B)/flags.stamp
 	$(call header-alone,$(CXX) -std=c++20 -x c++)
 -include $(addsuffix .d,$(HEADER_RESULTS))
 

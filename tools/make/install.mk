@@ -32,7 +32,7 @@ endef
 
 install: all
 	$(call say,INST,$(DEST))
-	$(Q)cd include && find . -name '*.h' -exec install -D -m 644 {} $(DEST)/include/kmirror/{} \;
+	$(Q)cd include && find . -name '*.h*' -exec install -D -m 644 {} $(DEST)/include/kmirror/{} \;
 	$(Q)install -d $(DEST)/lib/pkgconfig $(DEST)/bin
 	$(Q)install -m 644 $(B)/libkmirror.a $(B)/libkmirror-cmocka.a $(DEST)/lib/
 	$(Q)install -m 755 $(B)/libkmirror.so $(DEST)/lib/
