@@ -41,6 +41,7 @@ help:
 	@echo 'make check-unit             the GoogleTest part of check alone'
 	@echo 'make check-kernel KDIR=     the kernel'"'"'s own tests of the maple tree, unmodified, on this library'
 	@echo 'make check-cmocka           cmocka'"'"'s own tests on the real library and on ours, verdict by verdict'
+	@echo 'make kernel-slabinfo KDIR=  the kernel'"'"'s own slabinfo on caches that SYSFS= (kmirror stress --sysfs) shows'
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
 	@echo 'make mutate                 put old bugs back, one by one: does a test find each? AREA=slab ID=S25'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'

@@ -35,6 +35,9 @@ unsigned long slab_stat_sum(struct kmem_cache *s, unsigned int item);
 /* slab_stat_cpu() - the same for one possible CPU. Context: any. */
 unsigned long slab_stat_cpu(struct kmem_cache *s, unsigned int item, unsigned int cpu);
 
+/* slab_stat_clear_item() - set one statistic of @s to 0; as slab_stat_clear(). */
+void slab_stat_clear_item(struct kmem_cache *s, unsigned int item);
+
 /* slab_stat_clear() - set every statistic of @s to 0; concurrent counting may be lost. */
 void slab_stat_clear(struct kmem_cache *s);
 

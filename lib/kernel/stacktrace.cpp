@@ -11,6 +11,8 @@
 
 #include "lib/kernel/stacktrace.h"
 
+#include <linux/kallsyms.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -48,6 +50,7 @@ void report_modules(Dwfl *dwfl)
 struct Place {
     const char *function = nullptr;
     std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;   // of the function
     const char *file = nullptr;
     int line = 0;
 };
@@ -60,6 +63,8 @@ Place find_place(Dwfl *dwfl, std::uintptr_t address)
         return place;
     GElf_Sym symbol;
     place.function = dwfl_module_addrinfo(module, address, &place.offset, &symbol, nullptr, nullptr, nullptr);
+    if (place.function != nullptr)
+        place.bytes = symbol.st_size;
     if (Dwfl_Line *const line = dwfl_module_getsrc(module, address))
         place.file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
     return place;
@@ -92,13 +97,20 @@ unsigned stack_save(std::span<void *> frames, const void *from)
     return static_cast<unsigned>(kept);
 }
 
-void stack_print(std::FILE *out, std::span<void *const> frames)
+// The session with the process's mappings of now. Context: session_lock held.
+static Dwfl *fresh_session()
 {
-    const std::lock_guard guard(session_lock);
     if (session == nullptr)
         session = open_session();
     if (session != nullptr)
         report_modules(session);
+    return session;
+}
+
+void stack_print(std::FILE *out, std::span<void *const> frames)
+{
+    const std::lock_guard guard(session_lock);
+    fresh_session();
     for (void *const frame : frames) {
         // The call is before the address it returns to.
         const auto call = reinterpret_cast<std::uintptr_t>(frame) - 1;
@@ -107,3 +119,20 @@ void stack_print(std::FILE *out, std::span<void *const> frames)
 }
 
 }  // namespace kmirror::kernel
+
+using namespace kmirror::kernel;
+
+extern "C" int sprint_symbol(char *buffer, unsigned long address)
+{
+    const std::lock_guard guard(session_lock);
+    const Place place = find_place(fresh_session(), address);
+    if (place.function == nullptr)
+        return std::snprintf(buffer, KSYM_SYMBOL_LEN, "%#lx", address);
+    int status = -1;
+    char *const plain = abi::__cxa_demangle(place.function, nullptr, nullptr, &status);
+    const int length = std::snprintf(buffer, KSYM_SYMBOL_LEN, "%.400s+%#lx/%#lx",
+                                     plain ? plain : place.function, static_cast<unsigned long>(place.offset),
+                                     static_cast<unsigned long>(place.bytes));
+    std::free(plain);
+    return length;
+}

@@ -127,6 +127,10 @@ inline bool freeptr_outside_object(const struct kmem_cache *s)
     return s->offset >= s->inuse;
 }
 
+// Objects on a slab's free list; -1: the list leaves the slab or is longer than it can be.
+// Exact while nobody frees into it.
+int slab_freelist_length(const struct kmem_cache *s, const struct slab *slab);
+
 // One attempt to replace both words; counts and eases off when it came second.
 inline bool slab_update_freelist(const struct kmem_cache *s, struct slab *slab,
                                  FreelistCounters old, FreelistCounters fresh)

@@ -119,6 +119,16 @@ unsigned long slab_stat_sum(struct kmem_cache *s, unsigned int item)
     return sum;
 }
 
+void slab_stat_clear_item(struct kmem_cache *s, unsigned int item)
+{
+    unsigned int cpu;
+
+    if (!KMIRROR_STATS || !slab_stat_known(s, item))
+        return;
+    for_each_possible_cpu (cpu)
+        WRITE_ONCE(per_cpu_ptr(s->cpu_sheaves, cpu)->stats.stat[counter_of(s, item) % kStatSlots], 0ul);
+}
+
 void slab_stat_clear(struct kmem_cache *s)
 {
     unsigned int cpu;

@@ -87,10 +87,19 @@ const struct slab *slab_of_own(const struct kmem_cache *s, const void *object)
     return slab && slab->slab_cache == s && is_object(s, slab, object) ? slab : nullptr;
 }
 
+} // namespace
+
+int slab_freelist_length(const struct kmem_cache *s, const struct slab *slab)
+{
+    return walk_freelist(s, slab, [](const void *) { return true; });
+}
+
+namespace {
+
 void check_listed_slab(Check &check, struct kmem_cache_node *n, struct slab *slab)
 {
     const SlabCounters counters = slab_counters(slab);
-    const int length = walk_freelist(check.s, slab, [](const void *) { return true; });
+    const int length = slab_freelist_length(check.s, slab);
 
     check.slabs++;
     if (!PageSlab(slab_page(slab)) || slab->slab_cache != check.s)

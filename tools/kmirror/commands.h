@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kmirror::command {
 
@@ -33,6 +34,7 @@ struct StressOptions {
     unsigned threads = 0;    // worker threads; 0: as many as cpus. More than cpus: CPUs are shared
     std::uint64_t seed = 0;  // never 0 when the subcommand runs
     std::string json;        // file for the results; empty: none
+    std::string sysfs;       // folder for the caches as /sys/kernel/slab, kept fresh; empty: none
     bool quiet = false;      // no live line
 };
 int stress_main(const StressOptions& options);
@@ -42,6 +44,18 @@ struct MachineOptions {
     bool json = false;  // on stdout
 };
 int machine_main(const MachineOptions& options);
+
+// kmirror slabinfo: the caches of a folder as /sys/kernel/slab, or of this process after a small load.
+struct SlabinfoOptions {
+    std::vector<std::string> caches;  // names or patterns; empty: all
+    std::string sysfs;                // the folder; empty: this process
+    std::string sort = "name";        // or size, loss, activity
+    std::string dump;                 // a cache whose sheaves and slabs are shown one by one
+    bool report = false, activity = false, totals = false, aliases = false, proc = false;
+    bool json = false;        // on stdout
+    std::uint64_t seed = 1;   // of the load
+};
+int slabinfo_main(const SlabinfoOptions& options);
 
 // Prints `kmirror: --OPTION VALUE is not possible; ALLOWED` on stderr; returns kBadInput.
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed);

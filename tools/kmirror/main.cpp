@@ -59,5 +59,12 @@ int main(int argc, char** argv) {
     if (line.command == Command::None) return line.status;
     put_in_force(line, argv);
     if (line.stress.seed == 0) line.stress.seed = drawn_seed();
-    return line.command == Command::Stress ? stress_main(line.stress) : machine_main(line.show);
+    switch (line.command) {
+        case Command::Stress:
+            return stress_main(line.stress);
+        case Command::Slabinfo:
+            return slabinfo_main(line.slabinfo);
+        default:
+            return machine_main(line.show);
+    }
 }

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <functional>
@@ -78,6 +79,8 @@ CLI::App* add_stress(CLI::App& app, CommandLine& line) {
     add_number<std::uint64_t>(*sub, "--seed", "replays a run's choices; default: drawn", stress.seed, 1,
                               ~std::uint64_t{0});
     add_text(*sub, "--json", "FILE", "write the results there as well", stress.json);
+    add_text(*sub, "--sysfs", "DIR", "keep the caches there as /sys/kernel/slab, for kmirror slabinfo",
+             stress.sysfs);
     sub->add_flag("--quiet", stress.quiet, "no live line");
     add_world(*sub, line);
     return sub;
@@ -86,6 +89,39 @@ CLI::App* add_stress(CLI::App& app, CommandLine& line) {
 CLI::App* add_machine(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand("machine", "CPUs, nodes and memory of a machine");
     sub->add_flag("--json", line.show.json, "as JSON");
+    add_world(*sub, line);
+    return sub;
+}
+
+// One of a few words.
+void add_choice(CLI::App& app, const std::string& name, const std::string& help, std::string& target,
+                std::vector<std::string> choices) {
+    std::string allowed;
+    for (const std::string& choice : choices) allowed += (allowed.empty() ? "" : ", ") + choice;
+    add(app, name, "WORD", help + ": " + allowed, [&target, name, choices, allowed](const std::string& value) {
+        if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
+            bad_option(name, value, name + " takes one of " + allowed);
+            throw Refused{};
+        }
+        target = value;
+    });
+}
+
+CLI::App* add_slabinfo(CLI::App& app, CommandLine& line) {
+    SlabinfoOptions& slabinfo = line.slabinfo;
+    CLI::App* sub = app.add_subcommand(
+        "slabinfo", "caches of a folder as /sys/kernel/slab, or of this process after a small load");
+    sub->add_option("CACHE", slabinfo.caches, "names of caches or patterns; default: all");
+    add_text(*sub, "--sysfs", "DIR", "read this folder; default: this process's own caches", slabinfo.sysfs);
+    sub->add_flag("-r,--report", slabinfo.report, "all there is to say of each cache");
+    sub->add_flag("-D,--activity", slabinfo.activity, "what happened to each cache, instead of its sizes");
+    sub->add_flag("-T,--totals", slabinfo.totals, "all caches together");
+    sub->add_flag("-a,--aliases", slabinfo.aliases, "names that share a cache");
+    sub->add_flag("--proc", slabinfo.proc, "as /proc/slabinfo");
+    add_text(*sub, "--dump", "CACHE", "every sheaf, barn and listed slab of one cache", slabinfo.dump);
+    add_choice(*sub, "--sort", "most first, but for name", slabinfo.sort, {"name", "size", "loss", "activity"});
+    sub->add_flag("--json", slabinfo.json, "as JSON");
+    add_number<std::uint64_t>(*sub, "--seed", "of the load; default 1", slabinfo.seed, 1, ~std::uint64_t{0});
     add_world(*sub, line);
     return sub;
 }
@@ -153,16 +189,21 @@ CommandLine read_command_line(int argc, char** argv) {
     app.set_version_flag("--version", "kmirror " KMIRROR_VERSION " (maple tree and SLUB as in Linux 7.3)");
     CLI::App* stress = add_stress(app, line);
     CLI::App* machine = add_machine(app, line);
+    CLI::App* slabinfo = add_slabinfo(app, line);
     app.require_subcommand(0, 1);
-    for (CLI::App* each : {&app, stress, machine}) each->allow_extras();
+    for (CLI::App* each : {&app, stress, machine, slabinfo}) each->allow_extras();
 
     line.status = parse(app, argc, argv);
-    const CLI::App* chosen = stress->parsed() ? stress : machine->parsed() ? machine : nullptr;
+    const std::vector<std::pair<CLI::App*, Command>> commands = {
+        {stress, Command::Stress}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo}};
+    const auto parsed = std::find_if(commands.begin(), commands.end(),
+                                     [](const auto& each) { return each.first->parsed(); });
+    const CLI::App* chosen = parsed != commands.end() ? parsed->first : nullptr;
     const bool answered = app.count("--help") != 0 || app.count("--version") != 0 ||
                           (chosen != nullptr && chosen->count("--help") != 0);
     if (line.status != kDone || answered) return line;
     line.status = refuse_extras(app, chosen);
-    if (line.status == kDone) line.command = chosen == stress ? Command::Stress : Command::Machine;
+    if (line.status == kDone) line.command = parsed->second;
     return line;
 }
 

@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Stress, Machine };
+enum class Command { None, Stress, Machine, Slabinfo };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -18,6 +18,7 @@ struct CommandLine {
     std::string memory;   // --memory; empty: not given
     StressOptions stress;
     MachineOptions show;
+    SlabinfoOptions slabinfo;
 };
 
 // Reads the arguments. Prints help and version on stdout and one line about a mistake on stderr.

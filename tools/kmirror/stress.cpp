@@ -12,13 +12,16 @@
 #include "tools/kmirror/stress.h"
 
 #include <kmirror/slab_ops.h>
+#include <kmirror/slab_sysfs.h>
 
 #include "tools/kmirror/commands.h"
 #include "tools/kmirror/json.h"
 #include "tools/kmirror/progress.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <cstring>
 
 namespace kmirror::command {
 namespace {
@@ -41,8 +44,33 @@ int check(const StressOptions &options)
     std::string error;
     if (!options.json.empty() && !can_write(options.json, error))
         return bad_option("--json", options.json, "it takes a file that can be written: " + error);
-    return kDone;
+    if (options.sysfs.empty())
+        return kDone;
+    const int refused = kmirror_slab_sysfs_export(options.sysfs.c_str());
+    return refused ? bad_option("--sysfs", options.sysfs,
+                                "it takes a folder that is new, empty or an earlier export: " +
+                                    std::string(std::strerror(-refused)))
+                   : kDone;
 }
+
+// Keeps --sysfs fresh, but not more often than somebody would look.
+class Exporter {
+public:
+    explicit Exporter(std::string folder) : folder_(std::move(folder)) {}
+
+    void tick()
+    {
+        const auto now = std::chrono::steady_clock::now();
+        if (folder_.empty() || now < next_)
+            return;
+        kmirror_slab_sysfs_export(folder_.c_str());
+        next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    }
+
+private:
+    std::string folder_;
+    std::chrono::steady_clock::time_point next_;
+};
 
 stress::Plan plan_of(const StressOptions &options)
 {
@@ -62,13 +90,17 @@ bool list_lock_was_contended()
     return kmirror_lockstat_get(kListLock, &stat) && stat.contended != 0;
 }
 
-StressRun run(Crew &crew, Progress &progress, const char *load, int capacity, double seconds)
+StressRun run(Crew &crew, Progress &progress, Exporter &exporter, const char *load, int capacity,
+              double seconds)
 {
     const bool is_tree = load == kTreeLoad;
     const auto made = is_tree ? stress::new_tree_load(crew.plan(), capacity)
                               : stress::new_allocator_load(crew.plan(), capacity);
     const std::string label = std::string(load) + ", " + capacity_text(capacity);
-    const auto tick = [&](std::uint64_t operations) { progress.update(label, operations); };
+    const auto tick = [&](std::uint64_t operations) {
+        progress.update(label, operations);
+        exporter.tick();
+    };
     // The verdict wants to see list_lock contended without sheaves; a short run may need longer for that.
     std::function<bool()> enough;
     if (!is_tree && capacity == 0 && shares_locks(crew.plan()))
@@ -80,11 +112,13 @@ std::vector<StressRun> run_all(const StressOptions &options, const stress::Plan 
 {
     Crew crew(plan);
     Progress progress(options.seconds, options.quiet);
+    Exporter exporter(options.sysfs);
     std::vector<StressRun> runs;
     for (int capacity : kCapacities)
-        runs.push_back(run(crew, progress, kAllocatorLoad, capacity, options.seconds * kAllocatorShare));
+        runs.push_back(run(crew, progress, exporter, kAllocatorLoad, capacity,
+                           options.seconds * kAllocatorShare));
     for (int capacity : kCapacities)
-        runs.push_back(run(crew, progress, kTreeLoad, capacity, options.seconds * kTreeShare));
+        runs.push_back(run(crew, progress, exporter, kTreeLoad, capacity, options.seconds * kTreeShare));
     progress.clear();
     return runs;
 }

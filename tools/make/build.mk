@@ -17,7 +17,7 @@ CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
                                                    tools/testing))))
 TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                   $(wildcard lib/kernel/tests/*.cpp radix-tree-tests/*.cpp tools/testing/*.cpp)) \
-                $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp))
+                $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp) $(wildcard tools/kmirror/slab*.cpp))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
 BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) tools/kmirror/table.cpp)
 

@@ -91,3 +91,9 @@ check-kernel: $(B)/libkmirror.a
 mutate:
 	+$(Q)O='$(O)' MAKE='$(MAKE)' CXX='$(CXX)' CC='$(CC)' \
 	    tools/mutate/mutate $(if $(AREA),--area '$(AREA)') $(if $(ID),--id $(foreach i,$(ID),'$i'))
+
+# ---- the kernel's own slabinfo ---------------------------------------------------------------------------
+
+.PHONY: kernel-slabinfo
+kernel-slabinfo: all
+	$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' SYSFS='$(SYSFS)' ARGS='$(ARGS)' CC='$(CC)' tools/kdir/slabinfo

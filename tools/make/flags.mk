@@ -7,12 +7,13 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests check% stress bench install compile_commands.json instrumented plain-lib \
-                     $(O)/%,$(MAKECMDGOALS))
+BUILDING := $(filter all lib tests check% kernel-% stress bench install \
+                     compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
 # ---- bad input -------------------------------------------------------------------------------------------
 
-KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR WHITEBOX CMOCKA CXX CC \
+KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR SYSFS WHITEBOX CMOCKA \
+         CXX CC \
          AREA ID \
          CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
          CCACHE AR NM OBJDUMP READELF MAKEFLAGS SHELL
