@@ -31,6 +31,7 @@ TEST(SlabBulk, hands_out_each_object_once)
 
 TEST(SlabBulk, empties_sheaf_and_barn_before_it_takes_new_slabs)
 {
+    WHERE_SHEAVES_ARE();
     Pinned here;
     Cache cache(256, 0, 32);
     cache.free(cache.alloc_many(32 * 6));
@@ -96,6 +97,7 @@ TEST(SlabBulk, frees_objects_of_several_caches_without_being_told_which)
 
 TEST(SlabBulk, counts_sheaf_objects_as_fast_and_slab_objects_as_slow)
 {
+    SHEAVES_ONLY();
     Pinned here;
     Cache cache(256, 0, 32);
     cache.free(cache.alloc_many(32)); // main holds 32, spare nothing

@@ -85,7 +85,7 @@ private:
     }
     void from_sheaf()
     {
-        const unsigned n = unsigned(pick(random_, 1, 2 * made_.sheaf_capacity));
+        const unsigned n = unsigned(pick(random_, 1, std::max(2 * made_.sheaf_capacity, 40u)));
         slab_ops_sheaf *sheaf = ops().prefill(cache_, SLAB_OPS_KERNEL, n);
         ASSERT_NE(sheaf, nullptr);
         for (unsigned i = unsigned(pick(random_, 0, n)); i < n; i++)

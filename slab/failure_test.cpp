@@ -50,6 +50,7 @@ protected:
 
 TEST_F(SlabFailure, of_creation_leaves_nothing_behind)
 {
+    SHEAVES_ONLY();
     for (unsigned size : {24u, 256u, 3000u}) {
         const Balance balance;
         const unsigned failures = each_failure([&](Attempt &attempt) {
@@ -91,6 +92,7 @@ TEST_F(SlabFailure, of_one_allocation_is_null_or_an_object)
 // The second slab of a refill fails: what the first gave must not be lost (a real bug of 7.0).
 TEST_F(SlabFailure, of_a_refill_half_way_loses_no_object)
 {
+    WHERE_SHEAVES_ARE();
     ASSERT_GT(kCapacity, cache.geometry().objects) << "a sheaf must need two slabs";
     const unsigned failures = each_failure(FailMode::FromThenOn, [&](Attempt &attempt) {
         make_bare();
@@ -186,6 +188,7 @@ TEST_F(SlabFailure, of_a_refill_leaves_the_sheaf_and_its_objects)
 
 TEST_F(SlabFailure, while_returning_a_sheaf_loses_nothing)
 {
+    WHERE_PREFILL_IS();
     const unsigned failures = each_failure([&](Attempt &attempt) {
         attempt.pause();
         make_bare();
@@ -207,6 +210,7 @@ TEST_F(SlabFailure, while_returning_a_sheaf_loses_nothing)
 
 TEST_F(SlabFailure, of_sheaf_memory_does_not_disturb_a_free)
 {
+    WHERE_SHEAVES_ARE();
     const unsigned failures = each_failure([&](Attempt &attempt) {
         attempt.pause();
         make_bare();
@@ -223,6 +227,7 @@ TEST_F(SlabFailure, of_sheaf_memory_does_not_disturb_a_free)
 
 TEST_F(SlabFailure, of_sheaf_memory_does_not_disturb_kfree_rcu)
 {
+    WHERE_PREFILL_IS();
     const unsigned failures = each_failure([&](Attempt &attempt) {
         attempt.pause();
         make_bare();

@@ -77,6 +77,7 @@ KMIRROR_TEST_IN(SlabLocks, of_a_barn_is_not_taken_under_that_of_a_list, CHECKED)
 // The checks above do see it when it is done.
 KMIRROR_TEST_IN(SlabLocks, taken_in_a_forbidden_order_are_reported, CHECKED)
 {
+    SHEAVES_ONLY();
     forbid("&barn->lock", "&n->list_lock");
     Cache cache(256);
     const kmirror::testing::ExpectWarnings one(1);

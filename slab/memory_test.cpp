@@ -162,6 +162,7 @@ private:
 
 KMIRROR_TEST_IN(SlabReserve, objects_do_not_enter_a_sheaf_when_freed, SMALL_MACHINE)
 {
+    SHEAVES_ONLY();
     Pinned here;
     Emergency world;
     void *object = world.alloc_reserve();
@@ -177,6 +178,7 @@ KMIRROR_TEST_IN(SlabReserve, objects_do_not_enter_a_sheaf_when_freed, SMALL_MACH
 
 KMIRROR_TEST_IN(SlabReserve, objects_send_their_whole_rcu_sheaf_to_the_slabs, SMALL_MACHINE)
 {
+    WHERE_PREFILL_IS();
     Pinned here;
     Cache hog(4096), cache(256, 0, 32);
     std::vector<void *> objects = cache.alloc_many(32); // leaves an empty spare for kfree_rcu
@@ -199,6 +201,7 @@ KMIRROR_TEST_IN(SlabReserve, objects_send_their_whole_rcu_sheaf_to_the_slabs, SM
 
 KMIRROR_TEST_IN(SlabReserve, sheaf_filled_from_it_is_flushed_on_return, SMALL_MACHINE)
 {
+    SHEAVES_ONLY();
     Pinned here;
     Emergency world;
     Cache &cache = world.cache();

@@ -95,6 +95,7 @@ KMIRROR_TEST_IN(SlabNolock, goes_round_a_local_lock_that_is_taken, ALONE)
 // Sheaves locked and the list locked: the next larger class has other locks.
 KMIRROR_TEST_IN(SlabNolock, takes_the_next_class_when_all_locks_of_one_are_taken, ALONE)
 {
+    SHEAVES_ONLY();
     kmem_cache_init();
     Pinned here;
     kmem_cache *s = class_of(kBytes);
@@ -145,6 +146,7 @@ KMIRROR_TEST_IN(SlabNolock, fails_when_the_next_class_is_locked_as_well, ALONE)
 
 KMIRROR_TEST_IN(SlabNolock, leaves_a_barn_alone_that_is_locked, ALONE)
 {
+    SHEAVES_ONLY();
     kmem_cache_init();
     Pinned here;
     kmem_cache *s = class_of(kBytes);

@@ -71,6 +71,7 @@ protected:
 
 TEST_F(SlabKfreeRcu, collects_objects_in_a_sheaf_of_the_cpu)
 {
+    WHERE_PREFILL_IS();
     free_rcu(cache.alloc_many(5));
     EXPECT_EQ(waiting(), 5);
     EXPECT_STAT(cache, "free_rcu_sheaf", 5);
@@ -84,6 +85,7 @@ TEST_F(SlabKfreeRcu, collects_objects_in_a_sheaf_of_the_cpu)
 
 TEST_F(SlabKfreeRcu, hands_a_whole_sheaf_to_the_barn_after_the_grace_period)
 {
+    WHERE_PREFILL_IS();
     free_rcu(cache.alloc_many(kCapacity));
     EXPECT_EQ(waiting(), -1);
     rcu_barrier();
@@ -99,6 +101,7 @@ TEST_F(SlabKfreeRcu, hands_a_whole_sheaf_to_the_barn_after_the_grace_period)
 
 TEST_F(SlabKfreeRcu, flushes_what_a_full_barn_does_not_take)
 {
+    WHERE_PREFILL_IS();
     free_rcu(cache.alloc_many(kCapacity * (rules::kBarnFullMax + 1)));
     rcu_barrier();
     EXPECT_EQ(cache.counts().barn_full, rules::kBarnFullMax);
@@ -149,6 +152,7 @@ TEST_F(SlabKfreeRcu, barrier_waits_for_the_readers)
 
 TEST_F(SlabKfreeRcu, barrier_on_one_cache_leaves_the_others_waiting)
 {
+    WHERE_PREFILL_IS();
     Cache other(sizeof(Object), 0, kCapacity);
     free_rcu(cache.alloc_many(5));
     free_rcu(other.alloc_many(7));
@@ -159,6 +163,7 @@ TEST_F(SlabKfreeRcu, barrier_on_one_cache_leaves_the_others_waiting)
 
 TEST_F(SlabKfreeRcu, barrier_on_one_cache_flushes_one_of_a_hundred)
 {
+    SHEAVES_ONLY();
     std::vector<std::unique_ptr<Cache>> caches;
     for (int i = 0; i < 100; i++) {
         caches.push_back(std::make_unique<Cache>(sizeof(Object)));
@@ -213,6 +218,7 @@ TEST_F(SlabKfreeRcu, takes_kmalloc_memory_of_any_size)
 
 TEST_F(SlabKfreeRcu, works_object_by_object_without_sheaves)
 {
+    SHEAVES_ONLY();
     const int before = ops().set_sheaf_capacity(0);
     {
         Cache bare(sizeof(Object));
@@ -228,6 +234,7 @@ TEST_F(SlabKfreeRcu, works_object_by_object_without_sheaves)
 
 TEST_F(SlabKfreeRcu, macro_form_finds_the_head_by_its_member)
 {
+    WHERE_PREFILL_IS();
     auto *object = static_cast<Object *>(cache.alloc());
     kfree_rcu(object, rcu);
     EXPECT_EQ(waiting(), 1);

@@ -38,6 +38,7 @@ protected:
 
 TEST_F(SlabShrink, a_slab_emptied_object_by_object_counts_itself_among_the_min_partial)
 {
+    SHEAVES_ONLY();
     ops().set_min_partial(cache, 5);
     auto slabs = full_slabs(8);
     for (unsigned i = 0; i < 8; i++) {
@@ -51,6 +52,7 @@ TEST_F(SlabShrink, a_slab_emptied_object_by_object_counts_itself_among_the_min_p
 
 TEST_F(SlabShrink, a_slab_emptied_in_one_free_finds_min_partial_others)
 {
+    SHEAVES_ONLY();
     ops().set_min_partial(cache, 5);
     auto slabs = full_slabs(8);
     for (unsigned i = 0; i < 8; i++) {
@@ -64,6 +66,7 @@ TEST_F(SlabShrink, a_slab_emptied_in_one_free_finds_min_partial_others)
 
 TEST_F(SlabShrink, min_partial_of_0_keeps_nothing)
 {
+    SHEAVES_ONLY();
     ops().set_min_partial(cache, 0);
     auto slabs = full_slabs(3);
     for (auto &slab : slabs)
@@ -73,6 +76,7 @@ TEST_F(SlabShrink, min_partial_of_0_keeps_nothing)
 
 TEST_F(SlabShrink, counts_every_list_move_exactly)
 {
+    SHEAVES_ONLY();
     ops().set_min_partial(cache, 5);
     cache.clear_stats();
     auto slabs = full_slabs(8);
@@ -106,6 +110,7 @@ TEST_F(SlabShrink, gives_back_every_empty_slab_and_says_whether_any_is_left)
 
 TEST_F(SlabShrink, puts_the_fullest_slab_first)
 {
+    SHEAVES_ONLY();
     auto slabs = full_slabs(5);
     const unsigned keep[] = {3, 12, 1, 7, 15};
     for (unsigned i = 0; i < 5; i++)
@@ -126,6 +131,7 @@ TEST_F(SlabShrink, puts_the_fullest_slab_first)
 
 TEST(SlabShrinkSheaves, empties_what_all_cpus_and_barns_hold)
 {
+    SHEAVES_ONLY();
     Cache cache(128);
     for (int cpu = 0; cpu < ops().nr_cpus(); cpu++) {
         Pinned there(cpu);

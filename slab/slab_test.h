@@ -178,6 +178,20 @@ public:
     Pinned &operator=(const Pinned &) = delete;
 };
 
+// The generation of new caches: "sheaves", unless KMIRROR_SLAB says otherwise.
+inline bool generation_is(const char *name) { return ops().set_generation(nullptr) == std::string(name); }
+
+// For a test of what not every generation does; slab/generation_*_test.cpp have what the others do instead.
+#define SKIP_UNLESS(condition, what)               \
+    do {                                           \
+        if (!(condition))                          \
+            GTEST_SKIP() << "a fact of " << what;  \
+    } while (0)
+#define SHEAVES_ONLY() SKIP_UNLESS(generation_is("sheaves"), "generation sheaves alone")
+#define WHERE_PREFILL_IS() \
+    SKIP_UNLESS(generation_is("sheaves") || generation_is("double"), "generations double and sheaves")
+#define WHERE_SHEAVES_ARE() SKIP_UNLESS(!generation_is("cpu-slab"), "generations with sheaves")
+
 // A statistic's value, in builds that keep statistics.
 #define EXPECT_STAT(cache, name, value) \
     EXPECT_EQ(KMIRROR_STATS ? (cache).stat(name) : static_cast<long>(value), static_cast<long>(value))

@@ -49,6 +49,7 @@ protected:
 
 TEST_F(SlabStatistics, have_the_kernels_names_in_the_kernels_order)
 {
+    SHEAVES_ONLY();
     std::vector<std::string> found;
     for (unsigned i = 0; ops().stat_name(i); i++)
         if (cache.stat(ops().stat_name(i)) != -ENOENT)
@@ -59,6 +60,7 @@ TEST_F(SlabStatistics, have_the_kernels_names_in_the_kernels_order)
 
 TEST_F(SlabStatistics, of_one_allocation_and_free)
 {
+    SHEAVES_ONLY();
     cache.free(cache.alloc());
     expect_values(cache, {{"alloc_fastpath", 1},
                           {"free_fastpath", 1},
@@ -72,6 +74,7 @@ TEST_F(SlabStatistics, of_one_allocation_and_free)
 
 TEST_F(SlabStatistics, of_fourteen_sheaves_through_a_full_barn)
 {
+    SHEAVES_ONLY();
     cache.free(cache.alloc_many(14 * 32));
     // Allocating: 14 refills, one sheaf made. Freeing: main, spare, ten to the barn (a sheaf made for each),
     // two flushed.
@@ -91,6 +94,7 @@ TEST_F(SlabStatistics, of_fourteen_sheaves_through_a_full_barn)
 
 TEST_F(SlabStatistics, of_a_bulk_allocation_and_free)
 {
+    SHEAVES_ONLY();
     std::vector<void *> objects(96);
     ASSERT_TRUE(cache.alloc_bulk(96, objects.data()));
     cache.free_bulk(96, objects.data());
@@ -108,6 +112,7 @@ TEST_F(SlabStatistics, of_a_bulk_allocation_and_free)
 
 TEST_F(SlabStatistics, of_prefilled_sheaves)
 {
+    SHEAVES_ONLY();
     slab_ops_sheaf *sheaf = ops().prefill(cache, SLAB_OPS_KERNEL, 10);
     expect_values(cache, {{"sheaf_prefill_slow", 1},
                           {"barn_get_fail", 1},
@@ -133,6 +138,7 @@ TEST_F(SlabStatistics, of_prefilled_sheaves)
 
 TEST_F(SlabStatistics, of_kfree_rcu)
 {
+    SHEAVES_ONLY();
     for (void *object : cache.alloc_many(64))
         ops().free_rcu(object, 0);
     rcu_barrier();
@@ -148,6 +154,7 @@ TEST_F(SlabStatistics, of_kfree_rcu)
 
 TEST_F(SlabStatistics, are_summed_over_cpus)
 {
+    SHEAVES_ONLY();
     for (int cpu = 0; cpu < ops().nr_cpus(); cpu++) {
         Pinned there(cpu);
         cache.free(cache.alloc());

@@ -125,11 +125,22 @@ void shrink_node(struct kmem_cache *s, int node, struct kmem_cache_node *n)
         free_slab(s, slab);
 }
 
+void shrink_barns(struct kmem_cache *s)
+{
+    for_each_cache_barn(s, [&](struct node_barn *barn) { barn_shrink(s, barn); });
+}
+
+// A flushed object may have put its slab into the chain of the CPU that flushed. Linux 6.18
+// leaves it there, and then cannot destroy the cache; here what is empty is found empty.
+bool flush_ends_in_chains(const struct kmem_cache *s)
+{
+    return s->cpu_slab && cache_has_sheaves(s);
+}
+
 int kmem_cache_do_shrink(struct kmem_cache *s)
 {
     int slabs_left = 0;
 
-    for_each_cache_barn(s, [&](struct node_barn *barn) { barn_shrink(s, barn); });
     for_each_cache_node(s, [&](int node, struct kmem_cache_node *n) {
         shrink_node(s, node, n);
         slabs_left |= node_nr_slabs(n) != 0;
@@ -165,7 +176,9 @@ int __kmem_cache_shutdown(struct kmem_cache *s)
     // The flush has sent rcu_free sheaves on their way; their callbacks use the cache.
     if (cache_has_sheaves(s))
         rcu_barrier();
-    for_each_cache_barn(s, [&](struct node_barn *barn) { barn_shrink(s, barn); });
+    shrink_barns(s);
+    if (flush_ends_in_chains(s))
+        flush_all_cpus_locked(s);
     for_each_cache_node(s, [&](int, struct kmem_cache_node *n) {
         free_partial(s, n);
         objects_left |= n->nr_partial || node_nr_slabs(n);
@@ -180,6 +193,9 @@ using namespace kmirror::slub;
 int kmem_cache_shrink(struct kmem_cache *s)
 {
     flush_all(s);
+    shrink_barns(s);
+    if (flush_ends_in_chains(s))
+        flush_all(s);
     return kmem_cache_do_shrink(s);
 }
 
