@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: a dump shows every sheaf, barn and listed slab of a cache, once, and every counter that is not what
-// was found is counted.
+// Promise: a dump shows every sheaf, barn and listed slab of a cache, once, and every counter that is not
+// what was found is counted.
 
 #include "slab/slab_test.h"
 

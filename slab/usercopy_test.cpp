@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: of an object only the bytes that its cache was created to show may be copied to or from user space;
-// anything else ends the program with the kernel's report.
+// Promise: of an object only the bytes that its cache was created to show may be copied to or from user
+// space; anything else ends the program with the kernel's report.
 
 #include "slab/slab_test.h"
 

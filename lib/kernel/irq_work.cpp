@@ -4,8 +4,8 @@
 //
 // Owns     the stack of queued work. A struct irq_work is its user's, and may be queued again while it runs.
 // Bounds   each work is on the stack once.
-// Locking  none. (W1) `pending` is cleared before func runs, so a work queued meanwhile runs once more; `busy`
-//          counts who is in func, so irq_work_sync() never returns while somebody is.
+// Locking  none. (W1) `pending` is cleared before func runs, so a work queued meanwhile runs once more;
+//          `busy` counts who is in func, so irq_work_sync() never returns while somebody is.
 // Fails    never.
 
 #include <linux/bug.h>
@@ -27,7 +27,8 @@ void run_one(irq_work *work)
 
 bool in_use(const irq_work *work)
 {
-    return __atomic_load_n(&work->pending, __ATOMIC_SEQ_CST) || __atomic_load_n(&work->busy, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&work->pending, __ATOMIC_SEQ_CST) ||
+           __atomic_load_n(&work->busy, __ATOMIC_SEQ_CST);
 }
 
 }  // namespace

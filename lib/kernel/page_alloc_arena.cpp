@@ -37,6 +37,10 @@ struct page *mem_map;
 extern "C" void __lsan_register_root_region(const void *start, size_t bytes);
 #endif
 
+// For debuggers, which do not see macros.
+extern "C" const unsigned int kmirror_page_shift;
+const unsigned int kmirror_page_shift = PAGE_SHIFT;
+
 namespace kmirror::kernel {
 
 Zone zones[MAX_NUMNODES];

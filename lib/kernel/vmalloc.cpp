@@ -151,7 +151,8 @@ extern "C" void *__vmalloc_node(unsigned long size, unsigned long align, gfp_t g
     const unsigned long count = size / PAGE_SIZE + (size % PAGE_SIZE != 0);
     page_alloc_init();
     if (count == 0 || count > totalram_pages()) {
-        WARN_ONCE(count != 0 && !(gfp & __GFP_NOWARN), "vmalloc error: size %lu, exceeds total pages\n", size);
+        WARN_ONCE(count != 0 && !(gfp & __GFP_NOWARN), "vmalloc error: size %lu, exceeds total pages\n",
+                  size);
         return nullptr;
     }
     std::vector<struct page *> pages = take_pages(count, gfp, node);

@@ -70,7 +70,8 @@ void print_text(const struct kmirror_slab_geometry &made, const Shown &shown)
                      std::to_string(sheaf.capacity), address(sheaf.address)});
     sheaves.print(stdout);
     std::printf("\n");
-    Table slabs({"slab", "where", "objects", "in use", "on free list", "order", "memory", "reserve", "agrees"});
+    Table slabs(
+        {"slab", "where", "objects", "in use", "on free list", "order", "memory", "reserve", "agrees"});
     for (const kmirror_slab_dump_slab &slab : shown.slabs)
         slabs.row({slab.place, where(slab.cpu, slab.node), std::to_string(slab.objects),
                    std::to_string(slab.inuse), std::to_string(slab.free), std::to_string(slab.order),
