@@ -2,21 +2,22 @@
 #
 # Sources by wildcard, objects, libraries, the command, the test binary and the benchmarks.
 #
-#   lib/{kernel,fault,maple_tree,slub}/*.cpp           libkmirror.a, libkmirror.so
+#   lib/{kernel,fault,maple_tree,slub,mm}/*.cpp        libkmirror.a, libkmirror.so
 #   tools/kmirror/*.cpp                                kmirror
 #   slab/*.cpp, radix-tree-tests/*.cpp                 shared by tests (both) and command (slab)
-#   *_test.cpp there, in lib/kernel/tests, tools/testing    kmirror-tests
+#   *_test.cpp there, in lib/{kernel,mm}/tests, tools/testing    kmirror-tests
 #   tools/bench/*.cpp                                  kmirror-bench
 #   lib/cmocka/*.cpp                                   libkmirror-cmocka.a (cmocka.mk)
 
-LIB_SRCS   := $(sort $(wildcard lib/kernel/*.cpp lib/fault/*.cpp lib/maple_tree/*.cpp lib/slub/*.cpp))
+LIB_SRCS   := $(sort $(wildcard lib/kernel/*.cpp lib/fault/*.cpp lib/maple_tree/*.cpp lib/slub/*.cpp lib/mm/*.cpp))
 LOAD_SRCS  := $(sort $(filter-out %_test.cpp,$(wildcard slab/*.cpp)))
 CMD_SRCS   := $(sort $(wildcard tools/kmirror/*.cpp) tools/testing/sanitizers.cpp)
 CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
-                $(wildcard $(addsuffix /*_test.cpp,lib/kernel/tests lib/cmocka/tests radix-tree-tests slab \
-                                                   tools/testing))))
+                $(wildcard $(addsuffix /*_test.cpp,lib/kernel/tests lib/mm/tests lib/cmocka/tests radix-tree-tests \
+                                                   slab tools/testing))))
 TEST_HELP  := $(sort $(filter-out %_test.cpp,\
-                  $(wildcard lib/kernel/tests/*.cpp radix-tree-tests/*.cpp tools/testing/*.cpp)) \
+                  $(wildcard lib/kernel/tests/*.cpp lib/mm/tests/*.cpp radix-tree-tests/*.cpp \
+                             tools/testing/*.cpp)) \
                 $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp) $(wildcard tools/kmirror/slab*.cpp))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
 BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) tools/kmirror/table.cpp)

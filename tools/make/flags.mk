@@ -142,7 +142,7 @@ UNSANITISED := tools/kmirror/options.cpp tools/kmirror/json.cpp lib/cmocka/repor
 # (there KASAN_SANITIZE_slub.o is n), so the address sanitizer does not watch it.
 flags-for = $(strip $(if $(filter $(UNSANITISED),$1),-O1, \
               $(if $(filter %_test.cpp pch,$1),$(TESTOPT),$(OPTFLAGS)) $(SANFLAGS)) \
-            $(if $(filter lib/maple_tree/% lib/slub/%,$1),$(KERNEL_CODE)) \
+            $(if $(filter lib/maple_tree/% lib/slub/% lib/mm/%,$1),$(if $(filter %_test.cpp,$1),,$(KERNEL_CODE))) \
             $(if $(filter tools/kmirror/options.cpp,$1),-DKMIRROR_VERSION='"$(VERSION)"') \
             $(if $(and $(filter lib/slub/%,$1),$(filter address,$(SAN))), \
               -fno-sanitize=address -DKMIRROR_ASAN=1))
