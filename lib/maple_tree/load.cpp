@@ -11,6 +11,8 @@
 #include "lib/maple_tree/walk.h"
 #include "lib/maple_tree/walk_scan.h"
 
+#include <trace/events/maple_tree.h>
+
 using namespace kmirror::maple;
 
 namespace {
@@ -58,10 +60,18 @@ void *find_first(ma_state *mas, unsigned long max)
     return entry;
 }
 
+[[gnu::cold, gnu::noinline]] void trace_load(const char *fn, maple_tree *mt, unsigned long index)
+{
+    MA_STATE(mas, mt, index, index);
+    trace_ma_read(fn, &mas);
+}
+
 } // namespace
 
 void *mtree_load(struct maple_tree *mt, unsigned long index)
 {
+    if (trace_ma_read_enabled()) [[unlikely]]
+        trace_load(__func__, mt, index);
     rcu_read_lock();
     void *entry = load_index(mt, index);
     rcu_read_unlock();
@@ -75,6 +85,7 @@ void *mt_find(struct maple_tree *mt, unsigned long *index, unsigned long max)
         return nullptr;
 
     MA_STATE(mas, mt, from, from);
+    trace_ma_read(__func__, &mas);
     rcu_read_lock();
     void *entry = find_first(&mas, max);
     rcu_read_unlock();

@@ -11,7 +11,7 @@ CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' MAKE='$(MAKE)
             REPLAY_SWITCHES='$(strip $(REPLAY_SWITCHES))' HEADER_RESULTS='$(HEADER_RESULTS)' \
             CAPI_PROGRAMS='$(CAPI_PROGRAMS)' \
             INSTRUMENTED='$(INSTRUMENTED)' INST_OBJS='$(INST_OBJS)' ENV_OBJS='$(ENV_OBJS)' \
-            NM='$(NM)' OBJDUMP='$(OBJDUMP)' READELF='$(READELF)'
+            LIB_LIBS='$(LIB_LIBS)' NM='$(NM)' OBJDUMP='$(OBJDUMP)' READELF='$(READELF)'
 
 check-unit: $(B)/kmirror-tests
 	$(Q)$(CHECK_ENV) tools/make/check unit

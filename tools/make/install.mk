@@ -33,7 +33,8 @@ endef
 install: all
 	$(call say,INST,$(DEST))
 	$(Q)cd include && find . -name '*.h*' -exec install -D -m 644 {} $(DEST)/include/kmirror/{} \;
-	$(Q)install -d $(DEST)/lib/pkgconfig $(DEST)/bin
+	$(Q)install -d $(DEST)/lib/pkgconfig $(DEST)/bin $(DEST)/share/kmirror/gdb
+	$(Q)install -m 644 tools/gdb/*.py $(DEST)/share/kmirror/gdb/
 	$(Q)install -m 644 $(B)/libkmirror.a $(B)/libkmirror-cmocka.a $(DEST)/lib/
 	$(Q)install -m 755 $(B)/libkmirror.so $(DEST)/lib/
 	$(Q)install -m 755 $(B)/kmirror $(DEST)/bin/
