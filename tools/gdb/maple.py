@@ -49,9 +49,8 @@ def entry_text(word):
         return "value %d" % (word >> 1)
     if is_internal(word):
         return "zero entry" if word >> 2 == 257 else "reserved %#x" % word
-    symbol = gdb.execute("info symbol %#x" % word, to_string=True).split()
-    name = " <%s>" % symbol[0] if len(symbol) > 2 and symbol[1] == "in" else ""
-    return "%#x%s" % (word, name)
+    symbol, inside, _ = gdb.execute("info symbol %#x" % word, to_string=True).partition(" in section ")
+    return "%#x <%s>" % (word, symbol) if inside else "%#x" % word
 
 
 class Node:
@@ -172,7 +171,8 @@ class EnodePrinter:
         for slot in range(count):
             pivot = number(body["pivot"][slot]) if slot < count - 1 else None
             word = number(body["slot"][slot])
-            if slot and (pivot == 0 or (pivot is None and not word)):
+            # A small word in the last slot is more likely the metadata than an entry.
+            if slot and (pivot == 0 or (pivot is None and word <= 4096)):
                 break
             what = entry_text(word) if node.is_leaf else "node %#x" % (word & ~NODE_MASK)
             gap = ", gap %d" % number(body["gap"][slot]) if node.type == ARANGE else ""
