@@ -34,6 +34,7 @@ struct StressOptions {
     unsigned threads = 0;    // worker threads; 0: as many as cpus. More than cpus: CPUs are shared
     std::uint64_t seed = 0;  // never 0 when the subcommand runs
     std::string json;        // file for the results; empty: none
+    std::string trace;       // file for the tree's trace points; empty: none
     std::string sysfs;       // folder for the caches as /sys/kernel/slab, kept fresh; empty: none
     bool quiet = false;      // no live line
 };
@@ -56,6 +57,21 @@ struct SlabinfoOptions {
     std::uint64_t seed = 1;   // of the load
 };
 int slabinfo_main(const SlabinfoOptions& options);
+
+// kmirror tree: the tree that the operations of a file make. The format stands in tree_script.h.
+struct TreeOptions {
+    enum class Form { Text, Dot, Svg, Json, Dump };
+
+    std::string file;           // "-": stdin
+    Form form = Form::Text;
+    std::uint64_t step = 0;     // stop after this one and show before and after it; 0: all are done
+    bool before_after = false;  // of the last step
+    std::string trace;          // file for the tree's trace points; empty: none
+};
+int tree_main(const TreeOptions& options);
+
+// Opens a trace, unless `file` is empty; kDone, or what a bad option returned.
+int open_trace(const std::string& file);
 
 // Prints `kmirror: --OPTION VALUE is not possible; ALLOWED` on stderr; returns kBadInput.
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed);

@@ -64,6 +64,8 @@ int main(int argc, char** argv) {
             return stress_main(line.stress);
         case Command::Slabinfo:
             return slabinfo_main(line.slabinfo);
+        case Command::Tree:
+            return tree_main(line.tree);
         default:
             return machine_main(line.show);
     }

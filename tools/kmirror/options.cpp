@@ -67,6 +67,9 @@ void add_world(CLI::App& app, CommandLine& line) {
              line.memory);
 }
 
+constexpr const char* kTraceHelp =
+    "write the tree's trace points there; *.json: for chrome://tracing and Perfetto, else text";
+
 CLI::App* add_stress(CLI::App& app, CommandLine& line) {
     StressOptions& stress = line.stress;
     CLI::App* sub =
@@ -81,6 +84,7 @@ CLI::App* add_stress(CLI::App& app, CommandLine& line) {
     add_text(*sub, "--json", "FILE", "write the results there as well", stress.json);
     add_text(*sub, "--sysfs", "DIR", "keep the caches there as /sys/kernel/slab, for kmirror slabinfo",
              stress.sysfs);
+    add_text(*sub, "--trace", "FILE", kTraceHelp, stress.trace);
     sub->add_flag("--quiet", stress.quiet, "no live line");
     add_world(*sub, line);
     return sub;
@@ -123,6 +127,38 @@ CLI::App* add_slabinfo(CLI::App& app, CommandLine& line) {
     sub->add_flag("--json", slabinfo.json, "as JSON");
     add_number<std::uint64_t>(*sub, "--seed", "of the load; default 1", slabinfo.seed, 1, ~std::uint64_t{0});
     add_world(*sub, line);
+    return sub;
+}
+
+// --dot and the like: one of them at most.
+void add_form(CLI::App& app, const char* name, const char* help, TreeOptions& tree, TreeOptions::Form form) {
+    const auto take = [&tree, name, form](std::int64_t) {
+        if (tree.form != TreeOptions::Form::Text) {
+            bad_option(name, "beside another form", "one of --dot, --svg, --json, --dump at a time");
+            throw Refused{};
+        }
+        tree.form = form;
+    };
+    app.add_flag_function(name, take, help);
+}
+
+CLI::App* add_tree(CLI::App& app, CommandLine& line) {
+    TreeOptions& tree = line.tree;
+    CLI::App* sub = app.add_subcommand("tree", "draw the maple tree that the operations of a file make");
+    add_text(*sub, "FILE", "", "operations, one a line, such as `store FIRST LAST VALUE`; - for stdin",
+             tree.file);
+    add_form(*sub, "--dot", "as a file for Graphviz's dot", tree, TreeOptions::Form::Dot);
+    add_form(*sub, "--svg", "as a picture", tree, TreeOptions::Form::Svg);
+    add_form(*sub, "--json", "as JSON, with the result of every step", tree, TreeOptions::Form::Json);
+    add_form(*sub, "--dump", "as the kernel's mt_dump() prints it", tree, TreeOptions::Form::Dump);
+    add_number<std::uint64_t>(*sub, "--step", "stop after this step, and show the tree before and after it",
+                              tree.step, 1, ~std::uint64_t{0});
+    sub->add_flag("--before-after", tree.before_after, "show the tree before and after the last step");
+    add_text(*sub, "--trace", "FILE", kTraceHelp, tree.trace);
+    sub->footer(
+        "operations: store FIRST LAST VALUE, insert FIRST LAST VALUE, clear FIRST LAST, erase INDEX,\n"
+        "alloc SIZE VALUE [MIN MAX], alloc_high SIZE VALUE [MIN MAX]; first of all `tree [alloc] [rcu]`.\n"
+        "Numbers are decimal, hexadecimal with 0x, or max; # begins a comment.");
     return sub;
 }
 
@@ -190,12 +226,16 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* stress = add_stress(app, line);
     CLI::App* machine = add_machine(app, line);
     CLI::App* slabinfo = add_slabinfo(app, line);
+    CLI::App* tree = add_tree(app, line);
     app.require_subcommand(0, 1);
-    for (CLI::App* each : {&app, stress, machine, slabinfo}) each->allow_extras();
+    for (CLI::App* each : {&app, stress, machine, slabinfo, tree}) each->allow_extras();
 
     line.status = parse(app, argc, argv);
     const std::vector<std::pair<CLI::App*, Command>> commands = {
-        {stress, Command::Stress}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo}};
+        {stress, Command::Stress},
+        {machine, Command::Machine},
+        {slabinfo, Command::Slabinfo},
+        {tree, Command::Tree}};
     const auto parsed = std::find_if(commands.begin(), commands.end(),
                                      [](const auto& each) { return each.first->parsed(); });
     const CLI::App* chosen = parsed != commands.end() ? parsed->first : nullptr;
@@ -203,6 +243,10 @@ CommandLine read_command_line(int argc, char** argv) {
                           (chosen != nullptr && chosen->count("--help") != 0);
     if (line.status != kDone || answered) return line;
     line.status = refuse_extras(app, chosen);
+    if (line.status == kDone && chosen == tree && line.tree.file.empty()) {
+        std::fprintf(stderr, "kmirror: tree takes a FILE with operations, or - for stdin\n");
+        line.status = kBadInput;
+    }
     if (line.status == kDone) line.command = parsed->second;
     return line;
 }

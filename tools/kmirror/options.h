@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Stress, Machine, Slabinfo };
+enum class Command { None, Stress, Machine, Slabinfo, Tree };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -18,6 +18,7 @@ struct CommandLine {
     std::string memory;   // --memory; empty: not given
     StressOptions stress;
     MachineOptions show;
+    TreeOptions tree;
     SlabinfoOptions slabinfo;
 };
 

@@ -13,6 +13,7 @@
 
 #include <kmirror/slab_ops.h>
 #include <kmirror/slab_sysfs.h>
+#include <kmirror/trace.h>
 
 #include "tools/kmirror/commands.h"
 #include "tools/kmirror/json.h"
@@ -159,8 +160,12 @@ int stress_main(const StressOptions &options)
 {
     if (const int status = check(options); status != kDone)
         return status;
+    if (const int status = open_trace(options.trace); status != kDone)
+        return status;
     const stress::Plan plan = plan_of(options);
     const std::vector<StressRun> runs = run_all(options, plan);
+    if (kmirror_trace_close() != 0)
+        std::fprintf(stderr, "kmirror: %s could not be written whole\n", options.trace.c_str());
     const StressVerdict verdict = judge(runs, plan);
     print_stress(runs, plan, verdict);
     if (options.json.empty())
