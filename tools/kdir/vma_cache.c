@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The caches of the kernel's tools/testing/vma, and what is left in them at the end. Compiled with our headers;
- * vma_slab.c is its other half.
+ * The caches of the kernel's tools/testing/vma, and what is left in them at the end. Compiled with our
+ * headers; vma_slab.c is its other half.
  *
  * Owns     the list of caches that the program made.
  * Bounds   eight caches; the tests make one.
@@ -30,11 +30,12 @@ static void report(void)
     rcu_barrier();
     for (i = 0; i < nr_caches; i++)
         objects += kmem_cache_nr_allocated(caches[i]);
-    printf("check-kernel: nodes %lu caches %lu warnings %lu\n", mt_nr_allocated(), objects, kmirror_warn_count());
+    printf("check-kernel: nodes %lu caches %lu warnings %lu\n", mt_nr_allocated(), objects,
+           kmirror_warn_count());
 }
 
-struct kmem_cache *kmirror_vma_cache(const char *name, unsigned int size, unsigned int align, unsigned int capacity,
-                                     int freeptr_offset, int by_rcu, void (*ctor)(void *))
+struct kmem_cache *kmirror_vma_cache(const char *name, unsigned int size, unsigned int align,
+                                     unsigned int capacity, int freeptr_offset, int by_rcu, void (*ctor)(void *))
 {
     struct kmem_cache_args args = {
         .align = align,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's tools/testing/vma meets this library. Compiled with the kernel tree's own headers for its tools,
- * with __kmem_cache_create_args renamed to kmirror_vma_cache_create (tools/kdir/suites).
+ * The kernel's tools/testing/vma meets this library. Compiled with the kernel tree's own headers for its
+ * tools, with __kmem_cache_create_args renamed to kmirror_vma_cache_create (tools/kdir/suites).
  *
- * Owns     nothing: it reads the arguments of a cache in the layout of those headers, which is not the kernel's.
+ * Owns     nothing: it reads the arguments of a cache in the layout of those headers, which is not the
+ *          kernel's.
  */
 #include "vma_slab.h"
 

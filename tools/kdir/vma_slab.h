@@ -23,8 +23,8 @@ _Static_assert(sizeof(atomic_t) == 4, "counters of checks");
 
 struct kmem_cache;
 
-/* A cache with these properties; freeptr_offset is -1 when the caller does not choose it. Panics without memory. */
-struct kmem_cache *kmirror_vma_cache(const char *name, unsigned int size, unsigned int align, unsigned int capacity,
-                                     int freeptr_offset, int by_rcu, void (*ctor)(void *));
+/* A cache with these properties; freeptr_offset -1: the caller does not choose it. Panics without memory. */
+struct kmem_cache *kmirror_vma_cache(const char *name, unsigned int size, unsigned int align,
+                                     unsigned int capacity, int freeptr_offset, int by_rcu, void (*ctor)(void *));
 
 #endif

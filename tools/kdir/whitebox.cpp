@@ -21,8 +21,8 @@ extern "C" {
 
 // ---- geometry
 
-const unsigned char mt_slots[] = {maple::mt_slots[0], maple::mt_slots[1], maple::mt_slots[2], maple::mt_slots[3],
-                                  maple::mt_slots[4]};
+const unsigned char mt_slots[] = {maple::mt_slots[0], maple::mt_slots[1], maple::mt_slots[2],
+                                  maple::mt_slots[3], maple::mt_slots[4]};
 const unsigned char mt_pivots[] = {maple::mt_pivots[0], maple::mt_pivots[1], maple::mt_pivots[2],
                                    maple::mt_pivots[3], maple::mt_pivots[4]};
 
@@ -49,14 +49,18 @@ void **ma_slots(maple_node *node, maple_type type) { return maple::ma_slots(node
 // ---- the cursor, and walking with it
 
 maple_node *mas_mn(const ma_state *mas) { return maple::mas_mn(mas); }
-void *mas_slot(ma_state *mas, void **slots, unsigned char offset) { return maple::mas_slot(mas, slots, offset); }
+void *mas_slot(ma_state *mas, void **slots, unsigned char offset)
+{
+    return maple::mas_slot(mas, slots, offset);
+}
 maple_enode *mas_get_slot(ma_state *mas, unsigned char offset)
 {
     void **slots = maple::ma_slots(maple::mas_mn(mas), maple::mte_node_type(mas->node));
     return static_cast<maple_enode *>(maple::mas_slot(mas, slots, offset));
 }
 void *mas_root(ma_state *mas) { return maple::mas_root(mas); }
-unsigned long mas_safe_pivot(const ma_state *mas, unsigned long *pivots, unsigned char offset, maple_type type)
+unsigned long mas_safe_pivot(const ma_state *mas, unsigned long *pivots, unsigned char offset,
+                             maple_type type)
 {
     return maple::mas_safe_pivot(mas, pivots, offset, type);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The insides of the tree by the names that the kernel's tools/testing/radix-tree/maple.c uses. That file includes
- * the implementation as source; check-kernel gives it this header in that place.
+ * The insides of the tree by the names that the kernel's tools/testing/radix-tree/maple.c uses. That file
+ * includes the implementation as source; check-kernel gives it this header in that place.
  *
  * Owns     nothing; the bodies are in whitebox.cpp, and the tree does not know of either.
  * Locking  as the functions of the same name in lib/maple_tree.
@@ -86,7 +86,7 @@ void ma_free_rcu(struct maple_node *node);
 
 /* Objects of all caches there; always 0 here, where mt_nr_allocated() tells. */
 extern int nr_allocated;
-/* The stand-in's own test; here one of bulk allocation from a cache whose objects are aligned to their size. */
+/* The stand-in's own test; here one of bulk allocation of objects that are aligned to their size. */
 void test_kmem_cache_bulk(void);
 #define uatomic_inc(word) ((void)__atomic_fetch_add(word, 1, __ATOMIC_RELAXED))
 

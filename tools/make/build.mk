@@ -61,7 +61,8 @@ $(B)/obj/%.c.o: %.c $(B)/flags.stamp
 	@mkdir -p $(@D)
 	$(Q)$(CCACHE) $(call c-command,$<) -MMD -MP -c $< -o $@
 
-# gtest and gmock are parsed once. Test sources include them as usual, so they also compile without.
+# gtest and gmock are parsed once. Test sources include them as usual, so they also compile without. -MD, because
+# some of our headers are only reached through the host's (<signal.h>).
 PCH := $(B)/pch/gtest.h
 PCH_BIN := $(PCH)$(if $(IS_CLANG),.pch,.gch)
 $(CASE_OBJS): PCH_USE = -include $(PCH)
@@ -70,7 +71,7 @@ $(PCH_BIN): tools/testing/gtest_pch.h $(B)/flags.stamp
 	$(call say,PCH,$<)
 	@mkdir -p $(@D)
 	@printf '#include "tools/testing/gtest_pch.h"\n' >$(PCH)
-	$(Q)$(CCACHE) $(call cxx-command,pch) -MMD -MP -MF $(PCH).d -MT $@ -x c++-header -c $(PCH) -o $@
+	$(Q)$(CCACHE) $(call cxx-command,pch) -MD -MP -MF $(PCH).d -MT $@ -x c++-header -c $(PCH) -o $@
 
 -include $(patsubst %.o,%.d,$(sort $(LIB_OBJS) $(CMD_OBJS) $(TEST_OBJS) $(BENCH_OBJS))) $(PCH).d
 
