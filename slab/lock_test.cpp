@@ -74,6 +74,21 @@ KMIRROR_TEST_IN(SlabLocks, of_a_barn_is_not_taken_under_that_of_a_list, CHECKED)
     EXPECT_EQ(kmirror_lockdep_violations(), 0u);
 }
 
+// Whoever walks the CPUs holds their set, and took it before the list of caches, as a CPU that leaves does.
+KMIRROR_TEST_IN(SlabLocks, of_the_cpu_set_comes_before_the_list_of_caches, CHECKED)
+{
+    EXPECT_EQ(ops().cpu_set_online(3, false), 0);
+    EXPECT_EQ(ops().cpu_set_online(3, true), 0);
+    slab_ops_cache_args args = args_of(256);
+    slab_ops_cache *cache = ops().create("slab_test_order", &args);
+    ops().free_rcu(ops().alloc(cache, SLAB_OPS_KERNEL), 64);
+    ops().shrink(cache);
+    ops().free_rcu_barrier();
+    ops().free_rcu(ops().alloc(cache, SLAB_OPS_KERNEL), 64);
+    ops().destroy(cache);
+    EXPECT_EQ(kmirror_lockdep_violations(), 0u);
+}
+
 // The checks above do see it when it is done.
 KMIRROR_TEST_IN(SlabLocks, taken_in_a_forbidden_order_are_reported, CHECKED)
 {

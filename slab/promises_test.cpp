@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // Promise: what an allocator has to keep, each generation keeps, with slab debugging and without: objects are
-// their owner's alone, a failure leaves nothing behind, memory for readers stays until they are gone, nodes are
-// obeyed, CPUs that leave lose nothing, and the last free gives everything back.
+// their owner's alone, a failure leaves nothing behind, memory for readers stays until they are gone, nodes
+// are obeyed, CPUs that leave lose nothing, and the last free gives everything back.
 
 #include "slab/failing.h"
 #include "slab/modes.h"
