@@ -7,7 +7,7 @@
 // A stop point runs the other thread's part, on the same virtual CPU, at exactly that moment; so every case
 // here is the same at every run.
 
-#include "slab/slab_test.h"
+#include "slab/generation.h"
 
 #include <kmirror/lockstat.h>
 #include <kmirror/stop_point.h>
@@ -67,8 +67,7 @@ protected:
     {
         if (!KMIRROR_STOP_POINTS)
             GTEST_SKIP() << "there are no stop points in a release build";
-        if (std::strcmp(ops().set_generation(nullptr), "sheaves") != 0)
-            GTEST_SKIP() << "earlier generations allocate sheaves at other points";
+        SHEAVES_ONLY(); // earlier generations allocate sheaves at other points
     }
     void TearDown() override
     {
@@ -214,32 +213,30 @@ TEST_F(SlabRaceKfreeRcu, leaves_no_full_sheaf_behind)
 
 // ---- pages are given back --------------------------------------------------------------------------
 
-// Whoever takes pages back may allocate, of the same cache and node as well: no lock may be held then.
-class SlabRacePages : public ::testing::TestWithParam<const char *> {
-protected:
-    // Runs `work` with an allocation inside its first return of pages.
-    void reenter(Cache &cache, std::function<void()> work)
+// Runs `work` with an allocation inside its first return of pages. Whoever takes pages back may allocate, of
+// the same cache and node as well: no lock may be held then.
+void reenter(Cache &cache, std::function<void()> work)
+{
+    void *inner = nullptr;
     {
-        void *inner = nullptr;
-        {
-            const Meanwhile there("__free_slab", "free_pages", [&] {
-                EXPECT_EQ(kmirror_lock_depth(), 0);
-                if (kmirror_lock_depth() == 0)
-                    inner = cache.alloc();
-            });
-            work();
-        }
-        ASSERT_NE(inner, nullptr);
-        cache.free(inner);
+        const Meanwhile there("__free_slab", "free_pages", [&] {
+            EXPECT_EQ(kmirror_lock_depth(), 0);
+            if (kmirror_lock_depth() == 0)
+                inner = cache.alloc();
+        });
+        work();
     }
-};
+    ASSERT_NE(inner, nullptr);
+    cache.free(inner);
+}
 
-TEST_P(SlabRacePages, may_allocate_of_the_same_cache_during_a_shrink_and_a_free)
+KMIRROR_TEST_IN(SlabRacePages, may_be_taken_back_by_who_allocates_of_the_same_cache, "KMIRROR_LOCKDEP=1")
 {
     if (!KMIRROR_STOP_POINTS)
         GTEST_SKIP() << "there are no stop points in a release build";
-    const char *before = ops().set_generation(GetParam());
-    {
+    for (const char *generation : kGenerations) {
+        SCOPED_TRACE(generation);
+        const OfGeneration chosen(generation);
         Pinned here;
         Cache cache(256, 0, kCapacity);
         ops().set_min_partial(cache, 0);
@@ -247,31 +244,16 @@ TEST_P(SlabRacePages, may_allocate_of_the_same_cache_during_a_shrink_and_a_free)
         ASSERT_TRUE(cache.alloc_bulk(held.size(), held.data()));
         void *kept = held.back();
         held.pop_back();
-        {
-            SCOPED_TRACE("many slabs");
-            reenter(cache, [&] {
-                cache.free_bulk(held.size(), held.data());
-                cache.shrink();
-            });
-        }
-        SCOPED_TRACE("the last slab");
+        reenter(cache, [&] {
+            cache.free_bulk(held.size(), held.data());
+            cache.shrink();
+        });
         reenter(cache, [&] {
             cache.free(kept);
             cache.shrink();
         });
     }
-    ops().set_generation(before);
 }
-
-INSTANTIATE_TEST_SUITE_P(In, SlabRacePages,
-                         ::testing::Values("cpu-slab", "cpu-slab+sheaves", "double", "sheaves"),
-                         [](const auto &info) {
-                             std::string name = info.param;
-                             for (char &letter : name)
-                                 if (letter == '-' || letter == '+')
-                                     letter = '_';
-                             return name;
-                         });
 
 // ---- ABA -------------------------------------------------------------------------------------------
 
@@ -305,30 +287,27 @@ TEST(SlabRaceAba, a_slabs_swap_fails_when_only_the_list_is_as_it_was)
 // The CPU's list is as it was, down to the last link but one: the transaction number tells.
 TEST(SlabRaceAba, a_cpus_swap_fails_when_the_list_is_as_it_was)
 {
-    const char *before = ops().set_generation("cpu-slab");
-    {
-        Pinned here;
-        Cache cache(256);
-        std::vector<void *> objects = cache.alloc_many(4);
-        cache.free(objects[3]);
-        cache.free(objects[2]);
-        kmem_cache_cpu *c = this_cpu_ptr(as_kmem_cache(cache)->cpu_slab);
-        // A thread about to take objects[2] has read this, and its link.
-        const kmirror::slub::CpuFreelist seen = cpu_freelist_read(c->word);
-        ASSERT_EQ(seen.freelist, objects[2]);
-        void *const link = objects[3];
-        // Then others: that object is on top again, but what it linked to is in use.
-        ASSERT_EQ(cache.alloc(), objects[2]);
-        ASSERT_EQ(cache.alloc(), objects[3]);
-        cache.free(objects[2]);
-        ASSERT_EQ(cpu_freelist_read(c->word).freelist, objects[2]);
-        EXPECT_NE(cpu_freelist_read(c->word).tid, seen.tid);
-        EXPECT_FALSE(cpu_freelist_swap(c->word, seen, {link, seen.tid + 1}))
-            << "would hand out an object in use";
-        objects.erase(objects.begin() + 2);
-        cache.free(objects);
-    }
-    ops().set_generation(before);
+    const OfGeneration chosen("cpu-slab");
+    Pinned here;
+    Cache cache(256);
+    std::vector<void *> objects = cache.alloc_many(4);
+    cache.free(objects[3]);
+    cache.free(objects[2]);
+    kmem_cache_cpu *c = this_cpu_ptr(as_kmem_cache(cache)->cpu_slab);
+    // A thread about to take objects[2] has read this, and its link.
+    const kmirror::slub::CpuFreelist seen = cpu_freelist_read(c->word);
+    ASSERT_EQ(seen.freelist, objects[2]);
+    void *const link = objects[3];
+    // Then others: that object is on top again, but what it linked to is in use.
+    ASSERT_EQ(cache.alloc(), objects[2]);
+    ASSERT_EQ(cache.alloc(), objects[3]);
+    cache.free(objects[2]);
+    ASSERT_EQ(cpu_freelist_read(c->word).freelist, objects[2]);
+    EXPECT_NE(cpu_freelist_read(c->word).tid, seen.tid);
+    EXPECT_FALSE(cpu_freelist_swap(c->word, seen, {link, seen.tid + 1}))
+        << "would hand out an object in use";
+    objects.erase(objects.begin() + 2);
+    cache.free(objects);
 }
 
 } // namespace
