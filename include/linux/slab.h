@@ -232,7 +232,10 @@ void *kmem_cache_alloc_lru(struct kmem_cache *s, struct list_lru *lru, gfp_t fla
  */
 void *kmem_cache_alloc_node(struct kmem_cache *s, gfp_t flags, int node);
 
-/* kmem_cache_charge() - account an object later. Accounting is minimal: always true. */
+/*
+ * kmem_cache_charge() - charge an object to the caller's group, see <linux/memcontrol.h>, unless
+ * it is charged already. Context: any. Return: false beyond the group's limit.
+ */
 bool kmem_cache_charge(void *objp, gfp_t gfpflags);
 
 /*

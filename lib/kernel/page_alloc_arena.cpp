@@ -16,6 +16,7 @@
 #include <linux/kasan.h>
 #include <linux/log2.h>
 #include <linux/nodemask.h>
+#include <linux/page_ext.h>
 
 #include "lib/kernel/page_alloc.h"
 #include "lib/kernel/topology.h"
@@ -36,6 +37,8 @@ struct page *mem_map;
 #if KMIRROR_ASAN
 extern "C" void __lsan_register_root_region(const void *start, size_t bytes);
 #endif
+
+unsigned long *kmirror_page_ext;
 
 // For debuggers, which do not see macros.
 extern "C" const unsigned int kmirror_page_shift;
@@ -145,6 +148,7 @@ void map_arena(unsigned long pages)
     const auto start = reinterpret_cast<unsigned long>(reserve(kmirror_arena_bytes + kBlockBytes, PROT_NONE));
     kmirror_arena_base = (start + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
     mem_map = static_cast<struct page *>(reserve(pages * sizeof(struct page), PROT_READ | PROT_WRITE));
+    kmirror_page_ext = static_cast<unsigned long *>(reserve(pages * sizeof(long), PROT_READ | PROT_WRITE));
 #if KMIRROR_ASAN
     // Blocks from malloc() that only an object in the arena points to are not leaks.
     __lsan_register_root_region(reinterpret_cast<void *>(kmirror_arena_base), kmirror_arena_bytes);

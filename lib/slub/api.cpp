@@ -47,7 +47,8 @@ void slab_report_invalid_free(const struct kmem_cache *s, const void *object)
 
 [[gnu::noinline]] static void *cache_alloc_slow(struct kmem_cache *s, gfp_t flags, int node)
 {
-    void *object = slab_alloc_node(s, flags, node, READ_ONCE(s->object_size));
+    void *object =
+        slab_charge(s, flags, slab_alloc_node(s, flags, node, READ_ONCE(s->object_size)));
     if (object) [[likely]]
         trace_kmem_cache_alloc(s, 1);
     return object;
@@ -84,11 +85,6 @@ void *kmem_cache_alloc_lru(struct kmem_cache *s, struct list_lru *, gfp_t flags)
 void *kmem_cache_alloc_node(struct kmem_cache *s, gfp_t flags, int node)
 {
     return cache_alloc_slow(s, flags, node);
-}
-
-bool kmem_cache_charge(void *, gfp_t)
-{
-    return true;
 }
 
 void kmem_cache_free(struct kmem_cache *s, void *object)

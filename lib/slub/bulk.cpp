@@ -24,6 +24,8 @@ size_t close_and_partition(struct kmem_cache *s, size_t *size, void **p)
     // p[0, remote) closed, remote; p[remote, i) closed, local; p[i, size) to do
     for (size_t i = 0; i < *size;) {
         void *object = p[i];
+        if (!closed)
+            memcg_slab_free_hook(s, slab_of_object(object), object);
         if (!closed && !slab_free_hook(s, object)) [[unlikely]] {
             p[i] = p[--*size];
             continue;
@@ -86,6 +88,17 @@ void close_detached(DetachedFreelist *df)
     }
 }
 
+void uncharge_detached(const DetachedFreelist *df)
+{
+    if (!memcg_kmem_online()) [[likely]]
+        return;
+    const void *object = df->head;
+    for (unsigned int left = df->count; left; left--) {
+        memcg_slab_free_hook(df->s, df->slab, object);
+        object = get_freepointer(df->s, object);
+    }
+}
+
 // Objects of caches without sheaves, or of any caches, slab by slab.
 void free_detached_bulk(struct kmem_cache *s, size_t size, void **p)
 {
@@ -97,6 +110,7 @@ void free_detached_bulk(struct kmem_cache *s, size_t size, void **p)
             continue;
         if (!s)
             trace_kmem_cache_free(df.s, df.count);
+        uncharge_detached(&df);
         close_detached(&df);
         if (df.count)
             slab_free_counted(df.s, df.slab, df.head, df.tail, df.count);
@@ -104,6 +118,13 @@ void free_detached_bulk(struct kmem_cache *s, size_t size, void **p)
 }
 
 } // namespace
+
+// Objects that were handed out, but for being counted, and are refused.
+static void free_charged_not(struct kmem_cache *s, size_t size, void **p)
+{
+    for (size_t i = 0; i < size; i++)
+        slab_free(s, slab_of_object(p[i]), p[i]);
+}
 
 bool alloc_bulk_unhooked(struct kmem_cache *s, gfp_t gfp, size_t size, void **p)
 {
@@ -135,6 +156,10 @@ bool kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t flags, size_t size, void 
     if (!alloc_bulk_unhooked(s, flags, size, p))
         return false;
     slab_post_alloc_bulk(s, flags, size, p);
+    if (!memcg_slab_post_alloc_hook(s, flags, size, p, SLAB_ALLOC_DEFAULT)) [[unlikely]] {
+        free_charged_not(s, size, p);
+        return false;
+    }
     trace_kmem_cache_alloc(s, size);
     return true;
 }

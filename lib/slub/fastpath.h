@@ -32,6 +32,7 @@
 #pragma once
 
 #include "lib/slub/free.h"
+#include "lib/slub/obj_ext.h"
 #include "lib/slub/percpu_sheaves.h"
 #include "lib/slub/refill.h"
 
@@ -83,11 +84,21 @@ template <unsigned int alloc_flags = SLAB_ALLOC_DEFAULT>
 
 [[gnu::always_inline]] inline void slab_free(struct kmem_cache *s, struct slab *slab, void *object)
 {
+    memcg_slab_free_hook(s, slab, object);
     if (!slab_free_hook(s, object)) [[unlikely]]
         return;
     if (!only_cpu_slab(s) && can_free_to_pcs(s, slab) && free_to_pcs(s, object)) [[likely]]
         return;
     slab_free_counted(s, slab, object, object, 1);
+}
+
+// Charges a fresh object, or NULL, to the caller's group. NULL: it is beyond its limit.
+[[gnu::always_inline]] inline void *slab_charge(struct kmem_cache *s, gfp_t gfp, void *object)
+{
+    if (!object || memcg_slab_post_alloc_hook(s, gfp, 1, &object, SLAB_ALLOC_DEFAULT)) [[likely]]
+        return object;
+    slab_free(s, slab_of_object(object), object);
+    return nullptr;
 }
 
 } // namespace kmirror::slub

@@ -27,6 +27,7 @@ bool rcu_free_sheaf_prepare(struct kmem_cache *s, struct slab_sheaf *sheaf)
 
     for (unsigned int i = 0; i < sheaf->size;) {
         void *object = sheaf->objects[i];
+        memcg_slab_free_hook(s, slab_of_object(object), object);
         if (!slab_free_hook(s, object)) [[unlikely]] {
             sheaf->objects[i] = sheaf->objects[--sheaf->size];
             continue;

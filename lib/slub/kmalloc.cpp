@@ -42,7 +42,7 @@ struct kmem_cache *kmalloc_slab(const kmem_buckets *table, size_t size, gfp_t gf
 {
     if (!s)
         s = kmalloc_slab_started(size, gfp);
-    void *object = slab_alloc_node(s, gfp, node, size);
+    void *object = slab_charge(s, gfp, slab_alloc_node(s, gfp, node, size));
     if (object) [[likely]]
         trace_kmem_cache_alloc(s, 1);
     return object;

@@ -16,6 +16,7 @@
 // Fails    kmalloc_nolock(): NULL, nothing taken. A free cannot.
 #include "lib/slub/deferred.h"
 #include "lib/slub/fastpath.h"
+#include "lib/slub/obj_ext.h"
 
 #include <linux/hardirq.h>
 
@@ -40,6 +41,20 @@ void *alloc_nolock(struct kmem_cache *s, gfp_t gfp, int node)
 struct kmem_cache *class_for(size_t size, gfp_t gfp)
 {
     return size > KMALLOC_MAX_CACHE_SIZE ? nullptr : __kmalloc_bucket(size, gfp);
+}
+
+// Into a sheaf if that can be done at once.
+void free_nolock(struct kmem_cache *s, struct slab *slab, void *object)
+{
+    memcg_slab_free_hook(s, slab, object);
+    if (!slab_free_hook(s, object))
+        return;
+    if (can_spin_trylock() && !only_cpu_slab(s) && can_free_to_pcs(s, slab) &&
+        free_to_pcs(s, object, Spin::try_only))
+        return;
+    if (s->cpu_slab && cpu_slab_push(s, slab, object, object, 1))
+        return;
+    defer_free(s, object);
 }
 
 } // namespace
@@ -67,6 +82,10 @@ void *kmalloc_nolock(size_t size, gfp_t gfp, int node)
             return nullptr;
     }
     slab_post_alloc_hook(s, gfp, object, size);
+    if (!memcg_slab_post_alloc_hook(s, gfp, 1, &object, SLAB_ALLOC_NOLOCK)) [[unlikely]] {
+        free_nolock(s, slab_of_object(object), object);
+        return nullptr;
+    }
     trace_kmem_cache_alloc(s, 1);
     return object;
 }
@@ -82,12 +101,5 @@ void kfree_nolock(const void *objp)
         return;
     struct kmem_cache *s = slab->slab_cache;
     trace_kmem_cache_free(s, 1);
-    if (!slab_free_hook(s, object))
-        return;
-    if (can_spin_trylock() && !only_cpu_slab(s) && can_free_to_pcs(s, slab) &&
-        free_to_pcs(s, object, Spin::try_only))
-        return;
-    if (s->cpu_slab && cpu_slab_push(s, slab, object, object, 1))
-        return;
-    defer_free(s, object);
+    free_nolock(s, slab, object);
 }

@@ -204,6 +204,8 @@ void *kmem_cache_alloc_from_sheaf(struct kmem_cache *s, gfp_t gfp, struct slab_s
         return nullptr;
     void *object = sheaf->objects[--sheaf->size];
     slab_post_alloc_hook(s, gfp, object, READ_ONCE(s->object_size));
+    // It was promised, so it is charged whatever the limit.
+    memcg_slab_post_alloc_hook(s, gfp | __GFP_NOFAIL, 1, &object, SLAB_ALLOC_DEFAULT);
     trace_kmem_cache_alloc(s, 1);
     return object;
 }

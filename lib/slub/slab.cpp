@@ -10,6 +10,7 @@
 
 #include "lib/slub/hooks.h"
 #include "lib/slub/node.h"
+#include "lib/slub/obj_ext.h"
 #include "lib/slub/slab.h"
 
 namespace kmirror::slub {
@@ -88,9 +89,10 @@ struct slab *allocate_slab(struct kmem_cache *s, gfp_t gfp, int node, Spin spin)
 }
 
 // The pages are nobody's again.
-struct page *slab_dissolve(struct slab *slab)
+struct page *slab_dissolve(struct slab *slab, Spin spin)
 {
     VM_WARN_ON_ONCE(slab->on_partial);
+    free_slab_obj_exts(slab, spin);
     WRITE_ONCE(slab->slab_cache, static_cast<struct kmem_cache *>(nullptr));
     __ClearPageSlab(slab_page(slab));
     return slab_page(slab);
@@ -99,7 +101,7 @@ struct page *slab_dissolve(struct slab *slab)
 void __free_slab(struct slab *slab)
 {
     const unsigned int order = slab_order(slab);
-    free_frozen_pages(slab_dissolve(slab), order);
+    free_frozen_pages(slab_dissolve(slab, Spin::wait), order);
 }
 
 void rcu_free_slab(struct rcu_head *head)
@@ -128,7 +130,7 @@ void free_slab(struct kmem_cache *s, struct slab *slab)
 void free_new_slab_nolock(struct slab *slab)
 {
     const unsigned int order = slab_order(slab);
-    free_frozen_pages_nolock(slab_dissolve(slab), order);
+    free_frozen_pages_nolock(slab_dissolve(slab, Spin::try_only), order);
 }
 
 void discard_slab(struct kmem_cache *s, struct slab *slab)
