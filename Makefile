@@ -25,6 +25,8 @@ AREA    ?=
 ID      ?=
 KMIRROR_PAGE_SHIFT ?= 12
 
+BITS    ?= 64
+
 SAN_DEFAULT := $(if $(filter check check-unit check-capi tests,$(MAKECMDGOALS)),address,none)
 SAN ?= $(SAN_DEFAULT)
 
@@ -60,13 +62,14 @@ help:
 	@echo 'WHITEBOX=0       1: check-kernel also runs the white-box suite and tools/testing/vma, of a 7.3 tree'
 	@echo 'CMOCKA=          a source tree of cmocka for check-cmocka; else Debian'"'"'s source package is fetched'
 	@echo 'KMIRROR_PAGE_SHIFT=12   14 and 16 give pages of 16 and 64 KiB'
+	@echo 'BITS=64          32: tree, allocator, environment and their tests for 32 bit (lib, tests, check, check-kernel)'
 	@echo 'WERROR=0         1: warnings are errors'
 	@echo 'TESTS=           build only these test sources: TESTS='"'"'slab/*_test.cpp'"'"
 	@echo 'DEPS=1           0: do not look for missing packages'
 	@echo 'V=0              1: show the commands'
 
 deps:
-	@tools/make/deps
+	@BITS=$(BITS) tools/make/deps
 
 include tools/make/build.mk
 include tools/make/cmocka.mk

@@ -6,6 +6,7 @@
 // The figures were taken from this library in a state in which the kernel's white-box suite had passed on it
 // (make check-kernel WHITEBOX=1). The sequences are our own. A change of a figure is a change of the
 // algorithm: it is right only when that suite still passes.
+#include "radix-tree-tests/figures_32.h"
 #include "radix-tree-tests/figures_64.h"
 #include "radix-tree-tests/insides.h"
 
@@ -17,9 +18,11 @@ namespace {
 
 class MapleFigures : public MapleTest {};
 
-constexpr std::span<const Figure> kShapes = kShapes64;
-constexpr std::span<const Figure> kHeights = kHeights64;
-constexpr std::span<const Figure> kCensus = kCensus64;
+// The figures of this machine.
+constexpr bool kIs64 = sizeof(long) == 8;
+constexpr std::span<const Figure> kShapes = kIs64 ? std::span<const Figure>(kShapes64) : std::span<const Figure>(kShapes32);
+constexpr std::span<const Figure> kHeights = kIs64 ? std::span<const Figure>(kHeights64) : std::span<const Figure>(kHeights32);
+constexpr std::span<const Figure> kCensus = kIs64 ? std::span<const Figure>(kCensus64) : std::span<const Figure>(kCensus32);
 
 // ---- where nodes part and join
 

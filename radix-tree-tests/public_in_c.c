@@ -18,13 +18,14 @@
 #define AT(type, member, offset)                                                                             \
     _Static_assert(__builtin_offsetof(type, member) == (offset), #type "." #member)
 
+_Static_assert(sizeof(struct maple_node) == 256, "maple_node");
+_Static_assert(MAPLE_NODE_MASK == 255, "tags live below the alignment of a node");
+#ifdef CONFIG_64BIT
 _Static_assert(sizeof(struct maple_tree) == 56, "maple_tree");
 _Static_assert(sizeof(struct ma_state) == 88, "ma_state");
 _Static_assert(sizeof(struct ma_wr_state) == 88, "ma_wr_state");
-_Static_assert(sizeof(struct maple_node) == 256, "maple_node");
 _Static_assert(sizeof(spinlock_t) == 40, "spinlock_t");
 _Static_assert(MAPLE_NODE_SLOTS == 31 && MAPLE_RANGE64_SLOTS == 16 && MAPLE_ARANGE64_SLOTS == 10, "slots");
-_Static_assert(MAPLE_NODE_MASK == 255, "tags live below the alignment of a node");
 
 AT(struct maple_tree, ma_lock, 0);
 AT(struct maple_tree, ma_external_lock, 0);
@@ -53,6 +54,16 @@ AT(struct ma_state, alloc, 56);
 AT(struct ma_state, node_request, 64);
 AT(struct ma_state, status, 72);
 AT(struct ma_state, store_type, 80);
+#else
+_Static_assert(MAPLE_NODE_SLOTS == 63 && MAPLE_RANGE64_SLOTS == 32 && MAPLE_ARANGE64_SLOTS == 21, "slots");
+AT(struct maple_node, slot, 4);
+AT(struct maple_node, rcu, 4);
+AT(struct maple_range_64, slot, 128);
+AT(struct maple_range_64, meta, 252);
+AT(struct maple_arange_64, slot, 84);
+AT(struct maple_arange_64, gap, 168);
+AT(struct maple_arange_64, meta, 252);
+#endif
 
 unsigned long layout_in_c(int number)
 {

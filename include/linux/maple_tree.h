@@ -37,9 +37,15 @@ extern "C" {
 
 /* Nodes are 256 bytes, aligned to 256: the low eight bits of a node address carry tags. */
 #define MAPLE_NODE_MASK         255UL
+#ifdef CONFIG_64BIT
 #define MAPLE_NODE_SLOTS        31      /* words of a node behind ->parent */
 #define MAPLE_RANGE64_SLOTS     16
 #define MAPLE_ARANGE64_SLOTS    10
+#else
+#define MAPLE_NODE_SLOTS        63
+#define MAPLE_RANGE64_SLOTS     32      /* the names are the kernel's: indices have 32 bits here */
+#define MAPLE_ARANGE64_SLOTS    21
+#endif
 #define MAPLE_HEIGHT_MAX        31      /* what five bits of ma_flags can say */
 #define MAPLE_RESERVED_RANGE    4096
 
@@ -272,21 +278,25 @@ struct ma_topiary {
                                 .sufficient_height = 0 }
 #define MA_TOPIARY(name, tree) struct ma_topiary name = { .head = NULL, .tail = NULL, .mtree = (tree) }
 
-/* ------------------------------------------------------------------ layout, on 64 bit, in both languages */
+/* ------------------------------------------------------------------ layout, in both languages */
 
 #ifdef __cplusplus
 #define KMIRROR_LAYOUT(what) static_assert(what, #what)
 #else
 #define KMIRROR_LAYOUT(what) _Static_assert(what, #what)
 #endif
+#ifdef CONFIG_64BIT
 KMIRROR_LAYOUT(sizeof(void *) == 8);
 KMIRROR_LAYOUT(sizeof(struct maple_tree) == 56);
 KMIRROR_LAYOUT(sizeof(struct ma_state) == 88);
 KMIRROR_LAYOUT(sizeof(struct ma_wr_state) == 88);
+#else
+KMIRROR_LAYOUT(sizeof(void *) == 4);
+#endif
 KMIRROR_LAYOUT(sizeof(struct maple_node) == 256);
 KMIRROR_LAYOUT(sizeof(struct maple_range_64) == 256);
 KMIRROR_LAYOUT(sizeof(struct maple_copy) <= 256);
-KMIRROR_LAYOUT(__builtin_offsetof(struct maple_node, rcu) == 8);
+KMIRROR_LAYOUT(__builtin_offsetof(struct maple_node, rcu) == sizeof(void *));
 #undef KMIRROR_LAYOUT
 
 /* ------------------------------------------------------------------ locking */

@@ -112,7 +112,7 @@ static inline int get_order(unsigned long size)
 {
     const unsigned long last_page = (size - 1) >> PAGE_SHIFT;
 
-    return last_page == 0 ? 0 : 64 - __builtin_clzl(last_page);
+    return last_page == 0 ? 0 : (int)sizeof(long) * 8 - __builtin_clzl(last_page);
 }
 
 static inline int page_ref_count(const struct page *page)
@@ -134,7 +134,7 @@ unsigned long totalram_pages(void);
 unsigned long nr_free_pages(void);
 
 /* Addresses of <linux/vmalloc.h>; 0 until its first use. */
-#define KMIRROR_VMALLOC_BYTES (1UL << 36)
+#define KMIRROR_VMALLOC_BYTES (1UL << (__SIZEOF_LONG__ == 8 ? 36 : 26))
 extern unsigned long kmirror_vmalloc_base;
 
 /* Is that memory of <linux/vmalloc.h>, or a gap there? Any context. */

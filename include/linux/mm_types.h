@@ -2,11 +2,11 @@
 /*
  * <linux/mm_types.h>: struct page, the 64-byte record that stands for one page.
  *
- *   byte  0 flags          node, order and PG_* bits, see <linux/page-flags.h>
- *         8 compound_head  in a tail page: address of the head page, plus 1
- *        16 words[5]       the owner's; a free page is linked through lru here
- *        56 page_type      PGTY_* in the top byte
- *        60 _refcount      0 while frozen; see alloc_frozen_pages_node()
+ *   word  0 flags          node, order and PG_* bits, see <linux/page-flags.h>
+ *         1 compound_head  in a tail page: address of the head page, plus 1
+ *         2 words[5]       the owner's; a free page is linked through lru here
+ *         7 page_type      PGTY_* in the top byte
+ *           _refcount      0 while frozen; see alloc_frozen_pages_node()
  *
  * Owners may lay a struct of their own over the record (lib/slub does), as long as
  * they leave flags and compound_head alone and restore page_type before freeing.
@@ -33,11 +33,11 @@ struct page {
     };
     unsigned int page_type;
     int _refcount;
-} __attribute__((aligned(16)));
+} __attribute__((aligned(64)));
 
 __KMIRROR_PAGE_ASSERT(sizeof(struct page) == 64);
-__KMIRROR_PAGE_ASSERT(__builtin_offsetof(struct page, words) == 16);
-__KMIRROR_PAGE_ASSERT(__builtin_offsetof(struct page, page_type) == 56);
-__KMIRROR_PAGE_ASSERT(__builtin_offsetof(struct page, _refcount) == 60);
+__KMIRROR_PAGE_ASSERT(__builtin_offsetof(struct page, words) == 2 * sizeof(long));
+__KMIRROR_PAGE_ASSERT(__builtin_offsetof(struct page, page_type) == 7 * sizeof(long));
+__KMIRROR_PAGE_ASSERT(__builtin_offsetof(struct page, _refcount) == 7 * sizeof(long) + sizeof(int));
 
 #endif /* _LINUX_MM_TYPES_H */

@@ -29,7 +29,7 @@ enum pageflags {
 
 #define KMIRROR_PG_ORDER_SHIFT  16
 #define KMIRROR_PG_ORDER_MASK   0xfUL
-#define KMIRROR_PG_NODE_SHIFT   56
+#define KMIRROR_PG_NODE_SHIFT   (__SIZEOF_LONG__ * 8 - 8)
 
 /* Top byte of page_type; UINT_MAX in page_type means "no type". */
 enum pagetype {

@@ -50,13 +50,17 @@ Zone zones[MAX_NUMNODES];
 
 namespace {
 
-constexpr unsigned long kArenaBytesMax = 1UL << 40;
+// With 32 bit addresses an eighth of them.
+constexpr bool kIs64 = sizeof(long) == 8;
+constexpr unsigned long kArenaBytesMax = kIs64 ? 1ULL << 40 : 1ULL << 29;
 constexpr unsigned long kNodeBytesMin = 1UL << 20;
 constexpr unsigned long kBlockPages = MAX_ORDER_NR_PAGES;
 constexpr unsigned long kBlockBytes = kBlockPages * PAGE_SIZE;
 constexpr char kVariable[] = "KMIRROR_MEM";
-constexpr char kAllowed[] = "it is a total such as 256M, or node:size,... such as 0:256M,1:0; "
-                            "a node of this machine has 0 or at least 1M, all together 1M to 1T";
+#define KMIRROR_MEM_ALLOWED(most)                                    \
+    "it is a total such as 256M, or node:size,... such as 0:256M,1:0; " \
+    "a node of this machine has 0 or at least 1M, all together 1M to " most
+constexpr const char *kAllowed = kIs64 ? KMIRROR_MEM_ALLOWED("1T") : KMIRROR_MEM_ALLOWED("512M");
 
 using NodeBytes = std::array<unsigned long, MAX_NUMNODES>;
 
@@ -102,7 +106,7 @@ bool parse_memory(const char *text, NodeBytes *bytes)
 
 bool possible(const NodeBytes &bytes)
 {
-    unsigned long total = 0;
+    u64 total = 0;
     for (const unsigned long part : bytes) {
         if (part > kArenaBytesMax || (part != 0 && part < kNodeBytesMin))
             return false;
@@ -114,10 +118,10 @@ bool possible(const NodeBytes &bytes)
 // As much as the host has, so that running out is the exception.
 NodeBytes host_memory()
 {
-    const auto pages = static_cast<unsigned long>(std::max(sysconf(_SC_PHYS_PAGES), 0L));
-    const auto page_bytes = static_cast<unsigned long>(std::max(sysconf(_SC_PAGESIZE), 0L));
-    const unsigned long least = kNodeBytesMin * static_cast<unsigned long>(num_online_nodes());
-    return spread(std::clamp(pages * page_bytes, least, kArenaBytesMax));
+    const auto pages = static_cast<u64>(std::max(sysconf(_SC_PHYS_PAGES), 0L));
+    const auto page_bytes = static_cast<u64>(std::max(sysconf(_SC_PAGESIZE), 0L));
+    const u64 least = kNodeBytesMin * static_cast<u64>(num_online_nodes());
+    return spread(static_cast<unsigned long>(std::clamp<u64>(pages * page_bytes, least, kArenaBytesMax)));
 }
 
 NodeBytes chosen_memory()

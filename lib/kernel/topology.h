@@ -13,6 +13,9 @@
 namespace kmirror::kernel {
 
 inline constexpr int kMaxDistance = 255;
+// Between nodes, as AMD firmware reports them; a package without a number cannot be told apart from others.
+inline constexpr unsigned char kSamePackage = 12;
+inline constexpr unsigned char kOtherPackage = 32;
 
 struct Machine {
     // (M1) 1 <= cpus <= NR_CPUS, 1 <= nodes <= MAX_NUMNODES
@@ -29,6 +32,10 @@ struct Machine {
 // Reads a preset name, a synthetic string, or the host for null and "". False with one line in `message`, and
 // `machine` in any state, if that is no possible machine.
 bool machine_read(const char *spec, Machine &machine, char *message, std::size_t room);
+
+// topology_hwloc.cpp, or lib/plain without hwloc: builds what a synthetic string describes, or the host for
+// null. False if that is no description. Beyond the bounds of (M1) only cpus and nodes are filled in.
+bool machine_build(const char *synthetic, Machine &machine);
 
 // The machine in force.
 const Machine &machine();

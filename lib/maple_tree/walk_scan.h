@@ -9,6 +9,8 @@
 //   16 slots   p3   p7   p11        groups 0-3, 4-7, 8-11, 12-15
 //   10 slots   p3   p6              groups 0-3, 4-6, 6-9 (p6 is compared again)
 //
+// Nodes of other sizes (32 bit) are scanned from left to right.
+//
 // Pivots behind the data end are 0 and count as right of every index.
 //
 // Owns     nothing.
@@ -47,6 +49,16 @@ struct SlotRange {
            ends_before(pivots, base + 2, index);
 }
 
+inline constexpr bool kHasFences = MAPLE_RANGE64_SLOTS == 16 && MAPLE_ARANGE64_SLOTS == 10;
+
+inline unsigned scan_without_fences(const NodeView &here, unsigned long index)
+{
+    unsigned offset = ma_pivot(here.pivots, 0) < index;
+    while (offset != 0 && offset < here.nr_pivots() && ends_before(here.pivots, offset, index))
+        offset++;
+    return offset;
+}
+
 // The slot that covers `index`, in a node that covers it. For an index behind the node's maximum: some number
 // that is not below the data end.
 [[gnu::always_inline]] inline unsigned scan_offset(const NodeView &here, unsigned long index)
@@ -54,6 +66,8 @@ struct SlotRange {
     const unsigned long *pivots = here.pivots;
     if (index == 0) [[unlikely]]
         return 0;
+    if constexpr (!kHasFences)
+        return scan_without_fences(here, index);
 
     unsigned base = 4 * ends_before(pivots, 3, index);
     if (here.type == maple_arange_64)
@@ -62,8 +76,6 @@ struct SlotRange {
         base += 4 * (ends_before(pivots, 7, index) + ends_before(pivots, 11, index));
     return base + scan_group(pivots, base, index);
 }
-
-static_assert(MAPLE_RANGE64_SLOTS == 16 && MAPLE_ARANGE64_SLOTS == 10, "the fences are chosen for these");
 
 // One pivot after the other, each read once: what is answered covers `index` whatever is stored meanwhile.
 [[gnu::noinline]] inline SlotRange scan_slowly(const NodeView &here, unsigned long index, unsigned long min,

@@ -30,15 +30,15 @@
 
 namespace kmirror::slub {
 
-__extension__ typedef unsigned __int128 __attribute__((may_alias)) CpuWordPair;
+typedef kmirror_word_pair __attribute__((may_alias)) CpuWordPair;
 
 // What a CPU's swap replaces: its free objects, and a number that is never the same twice.
-struct alignas(16) CpuFreelist {
+struct alignas(2 * sizeof(void *)) CpuFreelist {
     void *freelist;
     unsigned long tid;
 };
 
-static_assert(sizeof(CpuFreelist) == 16);
+static_assert(sizeof(CpuFreelist) == sizeof(CpuWordPair));
 
 // (B1) acquire, pairs with (B2): who sees the transaction number of a cpu slab that was
 //      taken sees `slab` NULL, and the links of the objects on the list are read after it.
@@ -50,7 +50,8 @@ inline CpuFreelist cpu_freelist_read(const CpuFreelist &word)
 
 inline CpuWordPair cpu_word_pair(CpuFreelist value)
 {
-    return (CpuWordPair)value.tid << 64 | reinterpret_cast<unsigned long>(value.freelist);
+    constexpr unsigned int kWordBits = sizeof(long) * 8;
+    return (CpuWordPair)value.tid << kWordBits | reinterpret_cast<unsigned long>(value.freelist);
 }
 
 // (B2) full barrier: the links of the new list are written, and a change of `slab` that

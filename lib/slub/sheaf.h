@@ -38,7 +38,7 @@ struct slab_sheaf {
     void *objects[];
 };
 
-static_assert(sizeof(struct slab_sheaf) == 32, "sheaf sizes are those of the kernel");
+static_assert(sizeof(struct slab_sheaf) == 32 || sizeof(long) == 4, "sheaf sizes are those of the kernel");
 
 namespace kmirror::slub {
 

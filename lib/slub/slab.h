@@ -21,7 +21,7 @@
 // (S2) on_partial <=> on the partial list of the node, and then some object is free
 // (S3) slab_cache is NULL when no cache owns the pages, so a stale object is noticed
 // (S4) frozen <=> the slab of one CPU (cpu_slab.h), and then not on_partial
-struct slab {
+struct alignas(struct page) slab {
     unsigned long flags; // the page allocator's: node, order, reserve bit
     unsigned long compound_head;
     kmirror::slub::SlabWord word;
@@ -49,7 +49,7 @@ SLAB_MATCH(page_type, page_type);
 SLAB_MATCH(_refcount, on_partial);
 #undef SLAB_MATCH
 static_assert(sizeof(struct slab) == sizeof(struct page));
-static_assert(offsetof(struct slab, word) % 16 == 0, "the wide swap needs it aligned");
+static_assert(offsetof(struct slab, word) % sizeof(kmirror::slub::SlabWord) == 0, "the wide swap needs it aligned");
 
 namespace kmirror::slub {
 

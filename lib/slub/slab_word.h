@@ -6,7 +6,7 @@
 //          link that a free object holds. No other file of lib/slub masks, shifts or
 //          reinterprets bits of these.
 // Bounds   32767 objects a slab (15 bits).
-// Locking  slab_word_swap() is one 16-byte compare-and-swap, no lock. Caches without
+// Locking  slab_word_swap() is one compare-and-swap of two words, no lock. Caches without
 //          __CMPXCHG_DOUBLE use slab_word_swap_locked(), which takes the slab's own bit.
 // Fails    a swap returns false when somebody else came first; the caller starts over.
 #pragma once
@@ -20,7 +20,7 @@ namespace kmirror::slub {
 // One word, as in the kernel's struct slab:
 //
 //   63 ........ 32 | 31     | 30 ..... 16 | 15 .... 0
-//   0              | frozen |  objects    |  inuse
+//   0              | frozen |  objects    |  inuse          (a word of 32 bit ends at 31)
 //
 // inuse counts the objects that are not on the free list: handed out or in a sheaf.
 class SlabCounters {
@@ -68,12 +68,12 @@ static_assert(SlabCounters::of(3, 9).with_frozen(true).free() == 6);
 static_assert(!SlabCounters::of(3, 9).with_frozen(true).with_frozen(false).frozen());
 
 // Where a slab keeps the pair; aligned, because the swap needs it.
-struct alignas(16) SlabWord {
+struct alignas(2 * sizeof(void *)) SlabWord {
     void *freelist;
     unsigned long counters;
 };
 
-static_assert(sizeof(SlabWord) == 16);
+static_assert(sizeof(SlabWord) == 2 * sizeof(void *));
 
 // A value of the pair.
 struct FreelistCounters {
@@ -102,11 +102,13 @@ inline void slab_word_init(SlabWord &word, FreelistCounters value)
     __atomic_store_n(&word.counters, value.counters.raw(), __ATOMIC_RELAXED);
 }
 
-__extension__ typedef unsigned __int128 __attribute__((may_alias)) WordPair;
+typedef kmirror_word_pair __attribute__((may_alias)) WordPair;
+static_assert(sizeof(WordPair) == sizeof(SlabWord));
 
 inline WordPair word_pair(FreelistCounters value)
 {
-    return (WordPair)value.counters.raw() << 64 | reinterpret_cast<unsigned long>(value.freelist);
+    constexpr unsigned int kWordBits = sizeof(long) * 8;
+    return (WordPair)value.counters.raw() << kWordBits | reinterpret_cast<unsigned long>(value.freelist);
 }
 
 // (W1) full barrier: the link written into each object of `fresh` is visible before the
@@ -142,7 +144,8 @@ struct LinkKey {
 
     unsigned long cover(unsigned long place) const
     {
-        return random ^ (__builtin_bswap64(place) & address_mask);
+        const unsigned long swapped = sizeof(long) == 8 ? __builtin_bswap64(place) : __builtin_bswap32(place);
+        return random ^ (swapped & address_mask);
     }
 };
 

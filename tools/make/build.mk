@@ -22,6 +22,16 @@ TEST_HELP  := $(sort $(filter-out %_test.cpp,\
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
 BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) tools/kmirror/table.cpp)
 
+# 32 bit: what needs hwloc or libdw has a stand-in; the load of make stress, and the tests of it, of the
+# command, of lib/mm and of cmocka's API stay away.
+ifneq ($(NARROW),)
+LIB_SRCS   := $(sort $(filter-out lib/mm/% lib/kernel/topology_hwloc.cpp lib/kernel/stacktrace.cpp,$(LIB_SRCS)) \
+                $(wildcard lib/plain/*.cpp))
+LOAD_SRCS  :=
+CASE_SRCS  := $(filter-out slab/stress_test.cpp tools/testing/% lib/mm/% lib/cmocka/%,$(CASE_SRCS))
+TEST_HELP  := $(filter-out tools/kmirror/% lib/mm/%,$(TEST_HELP))
+endif
+
 objects = $(patsubst %,$(B)/obj/%.o,$1)
 LIB_OBJS   := $(call objects,$(LIB_SRCS))
 CMD_OBJS   := $(call objects,$(CMD_SRCS) $(LOAD_SRCS))
@@ -96,9 +106,20 @@ $(B)/kmirror: $(CMD_OBJS) $(B)/libkmirror.a $(B)/files.stamp
 	$(call say,LINK,$@)
 	$(Q)$(call link,$@,$(CMD_OBJS),$(TBB_LIBS) $(FMT_LIBS))
 
-$(B)/kmirror-tests: $(TEST_OBJS) $(B)/libkmirror.a $(B)/libkmirror-cmocka.a $(B)/files.stamp
+# GoogleTest's own objects, for 32 bit.
+GTEST_OBJS := $(if $(NARROW),$(B)/gtest/gtest-all.o $(B)/gtest/gmock-all.o)
+GTEST_INC  := $(foreach part,googletest googlemock,-isystem $(GTEST_SRC)/$(part)/include -I$(GTEST_SRC)/$(part))
+$(B)/gtest/gtest-all.o: $(GTEST_SRC)/googletest/src/gtest-all.cc
+$(B)/gtest/gmock-all.o: $(GTEST_SRC)/googlemock/src/gmock-all.cc
+$(GTEST_OBJS): $(B)/flags.stamp
+	$(call say,CXX,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CCACHE) $(CXX) $(CXXSTD) $(ARCHFLAGS) -O1 -g -fPIC -pthread $(GTEST_INC) -c $(filter %.cc,$^) -o $@
+
+TEST_ARCHIVES := $(GTEST_OBJS) $(if $(NARROW),,$(B)/libkmirror-cmocka.a)
+$(B)/kmirror-tests: $(TEST_OBJS) $(B)/libkmirror.a $(TEST_ARCHIVES) $(B)/files.stamp
 	$(call say,LINK,$@)
-	$(Q)$(call link,$@,$(TEST_OBJS) $(B)/libkmirror-cmocka.a,$(TEST_LIBS))
+	$(Q)$(call link,$@,$(TEST_OBJS) $(TEST_ARCHIVES),$(TEST_LIBS))
 
 $(B)/kmirror-bench: $(BENCH_OBJS) $(B)/libkmirror.a $(B)/files.stamp
 	$(call say,LINK,$@)

@@ -3,7 +3,7 @@
 # make check and its parts. tools/make/check runs the parts and adds up; each part prints `ok - name` lines.
 # FILTER and TESTS narrow check to GoogleTest cases; SAN=thread runs the concurrent ones and nothing else.
 
-CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(filter thread,$(SAN)),, \
+CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(NARROW)$(filter thread,$(SAN)),, \
                       headers command install gdb instrumentable mutate cmocka)
 REPLAY_SWITCHES := $(if $(filter 0,$(FAULTS)),FAULTS=0) $(if $(filter 1,$(RELEASE)),RELEASE=1) \
                    $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),KMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
@@ -81,8 +81,8 @@ check-instrumentable: instrumented
 # ---- the kernel's own tests ------------------------------------------------------------------------------
 
 check-kernel: $(B)/libkmirror.a
-	+$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' WHITEBOX='$(WHITEBOX)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' \
-	    SANFLAGS='$(SANFLAGS)' \
+	+$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' WHITEBOX='$(WHITEBOX)' BITS='$(BITS)' \
+	    ARCHFLAGS='$(ARCHFLAGS)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' SANFLAGS='$(SANFLAGS)' \
 	    CPPFLAGS='$(CPPFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(B)/libkmirror.a $(LIB_LIBS)' \
 	    tools/kdir/check-kernel
 

@@ -12,7 +12,7 @@ BUILDING := $(filter all lib tests check% kernel-% stress bench install \
 
 # ---- bad input -------------------------------------------------------------------------------------------
 
-KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR SYSFS WHITEBOX CMOCKA \
+KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR SYSFS WHITEBOX BITS CMOCKA \
          CXX CC \
          AREA ID \
          CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
@@ -33,6 +33,7 @@ $(call one-of,FAULTS,0 1)
 $(call one-of,WERROR,0 1)
 $(call one-of,DEPS,0 1)
 $(call one-of,V,0 1)
+$(call one-of,BITS,32 64)
 $(call one-of,WHITEBOX,0 1)
 $(call one-of,KMIRROR_PAGE_SHIFT,12 14 16)
 ifneq ($(words $(O)),1)
@@ -56,6 +57,12 @@ $(error KDIR=$(KDIR) is not there; KDIR is a kernel tree, or a linux-*.tar.xz)
 endif
 endif
 
+NARROW := $(filter 32,$(BITS))
+ONLY_64 := $(filter all stress bench install check-instrumentable compile_commands.json,$(MAKECMDGOALS))
+ifneq ($(and $(NARROW),$(ONLY_64)),)
+$(error BITS=32 is not possible for $(firstword $(ONLY_64)); it is for lib, tests, check and check-kernel)
+endif
+
 Q := $(if $(filter 1,$(V)),,@)
 
 # ---- packages, tools -------------------------------------------------------------------------------------
@@ -64,7 +71,7 @@ Q := $(if $(filter 1,$(V)),,@)
 ifneq ($(BUILDING),)
 ifeq ($(DEPS)$(MAKELEVEL),10)
 ifeq ($(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),)
-$(shell tools/make/deps >&2)
+$(shell BITS=$(BITS) tools/make/deps >&2)
 ifneq ($(.SHELLSTATUS),0)
 $(error packages are missing, see above; DEPS=0 goes on without them)
 endif
@@ -104,16 +111,16 @@ MAKEFLAGS += --no-print-directory
 
 # ---- flags -----------------------------------------------------------------------------------------------
 
-B := $(O)/$(SAN)
+B := $(O)/$(SAN)$(if $(NARROW),-32)
 
 SWITCHES := $(if $(filter 0,$(FAULTS)),-DKMIRROR_FAULTS=0) \
             $(if $(filter 1,$(RELEASE)),-DKMIRROR_RELEASE=1 -DNDEBUG) \
             $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),-DKMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
-CPPFLAGS_ALL := -I. -Iinclude $(SWITCHES) $(CPPFLAGS)
+CPPFLAGS_ALL := -I. -Iinclude $(if $(NARROW),-Ilib/plain/include) $(SWITCHES) $(CPPFLAGS)
 
 CXXSTD := -std=c++20
 CSTD   := -std=gnu11
-ARCHFLAGS := $(if $(filter x86_64%,$(MACHINE)),-mcx16)
+ARCHFLAGS := $(if $(NARROW),-m32 -march=i686 -msse2 -mfpmath=sse,$(if $(filter x86_64%,$(MACHINE)),-mcx16))
 BASEFLAGS := -g -fno-omit-frame-pointer -fPIC -pthread -Wall -Wextra \
              $(if $(filter 1,$(WERROR)),-Werror) $(ARCHFLAGS)
 
@@ -152,12 +159,19 @@ c-command   = $(CC) $(CSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(call flags-for,$1) $(
 
 # ---- libraries -------------------------------------------------------------------------------------------
 
+# Builds of 32 bit have a liburcu of their own, lib/plain instead of libfiu, hwloc and libdw, and GoogleTest
+# from its source package.
+GTEST_SRC  := /usr/src/googletest
+NARROW_PKG := $(if $(NARROW),PKG_CONFIG_LIBDIR=/usr/lib/i386-linux-gnu/pkgconfig)
+
 ifneq ($(BUILDING),)
-pkg = $(shell pkg-config --libs $1 2>/dev/null)
-LIB_LIBS   := $(call pkg,libfiu liburcu-memb hwloc libdw) -ldl
+pkg = $(shell $(NARROW_PKG) pkg-config --libs $1 2>/dev/null)
+LIB_LIBS   := $(call pkg,liburcu-memb $(if $(NARROW),,libfiu hwloc libdw)) -ldl
+ifeq ($(NARROW),)
 FMT_LIBS   := $(call pkg,fmt)
 TBB_LIBS   := $(call pkg,tbb)
 TEST_LIBS  := $(call pkg,gmock gtest) $(TBB_LIBS) $(FMT_LIBS)
 BENCH_LIBS := $(call pkg,benchmark)
 endif
-LDFLAGS_ALL := -pthread -rdynamic -Wl,--as-needed $(LDFLAGS)
+endif
+LDFLAGS_ALL := -pthread -rdynamic -Wl,--as-needed $(if $(NARROW),-m32) $(LDFLAGS)
