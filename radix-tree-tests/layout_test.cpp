@@ -43,6 +43,26 @@ TEST_F(MaplePublic, every_function_of_the_advanced_interface_works_in_c)
     EXPECT_EQ(public_cursor_in_c(), 0) << "the line of public_in_c.c";
 }
 
+TEST_F(MaplePublic, a_lock_of_the_users_works_in_c)
+{
+    EXPECT_EQ(public_outside_lock_in_c(), 0) << "the line of public_in_c.c";
+}
+
+KMIRROR_MOCK_TEST(MaplePublicMock, the_harness_hooks_work_in_c)
+{
+    EXPECT_EQ(public_harness_in_c(), 0) << "the line of public_in_c.c";
+}
+
+TEST_F(MaplePublic, dumps_print_the_same_from_c)
+{
+    ::testing::internal::CaptureStdout();
+    public_dumps_in_c();
+    fflush(stdout);
+    const std::string text = ::testing::internal::GetCapturedStdout();
+    EXPECT_NE(text.find("7-9"), std::string::npos);
+    EXPECT_GT(std::count(text.begin(), text.end(), '\n'), 8);
+}
+
 TEST_F(MaplePublic, macros_work_in_cplusplus)
 {
     maple_tree tree = MTREE_INIT(tree, MT_FLAGS_USE_RCU);

@@ -212,3 +212,78 @@ int public_cursor_in_c(void)
     mtree_destroy(&gap_tree);
     return 0;
 }
+
+int public_outside_lock_in_c(void)
+{
+    static DECLARE_RWSEM(outside);
+    struct maple_tree tree, copy;
+    struct ma_state mas;
+
+    mt_init_flags(&tree, MT_FLAGS_LOCK_EXTERN);
+    mt_init_flags(&copy, MT_FLAGS_LOCK_EXTERN);
+    mt_on_stack(tree);
+    mt_on_stack(copy);
+    CHECK(mt_external_lock(&tree) && mt_lock_is_held(&tree));
+    mt_set_external_lock(&tree, &outside);
+    down_write(&outside);
+    CHECK(mt_lock_is_held(&tree) && mt_write_lock_is_held(&tree));
+    mas_init(&mas, &tree, 3);
+    CHECK(mas_store_gfp(&mas, xa_mk_value(3), GFP_KERNEL) == 0);
+    CHECK(__mt_dup(&tree, &copy, GFP_KERNEL) == 0 && mtree_load(&copy, 3) == xa_mk_value(3));
+    CHECK(__mt_dup(&tree, &copy, GFP_KERNEL) == -EINVAL);
+    __mt_destroy(&copy);
+    __mt_destroy(&tree);
+    up_write(&outside);
+    return 0;
+}
+
+/* Prints. */
+void public_dumps_in_c(void)
+{
+    struct maple_tree tree;
+    MA_STATE(mas, &tree, 7, 9);
+    MA_WR_STATE(wr_mas, &mas, NULL);
+
+    mt_init(&tree);
+    mtree_store_range(&tree, 7, 9, xa_mk_value(7), GFP_KERNEL);
+    mt_dump(&tree, mt_dump_dec);
+    mt_dump(&tree, mt_dump_hex);
+    mas_dump(&mas);
+    mas_wr_dump(&wr_mas);
+    mtree_destroy(&tree);
+}
+
+static unsigned int calls;
+
+static void count_call(void *times)
+{
+    calls += *(unsigned int *)times;
+}
+
+/* In mock mode only, in a process that has no tree yet. */
+int public_harness_in_c(void)
+{
+    struct maple_tree tree;
+    unsigned int three = 3;
+    struct ma_state mas;
+
+    mt_init(&tree);
+    mt_zero_nr_tallocated();
+    mas_init(&mas, &tree, 5);
+    mas_lock(&mas);
+    mt_set_private(&three);
+    mt_set_callback(count_call);
+    mas_store(&mas, xa_mk_value(1));
+    CHECK(mas_is_err(&mas) && mt_nr_allocated() == 0 && mtree_empty(&tree));
+    mt_set_non_kernel(1);
+    mas_reset(&mas);
+    mas_store(&mas, xa_mk_value(1));
+    CHECK(!mas_is_err(&mas) && calls == 3);
+    mas_unlock(&mas);
+    mt_set_callback(NULL);
+    CHECK(mt_nr_allocated() == 1 && mt_nr_tallocated() == 1);
+    CHECK(mt_get_alloc_size() == sizeof(struct maple_node));
+    mtree_destroy(&tree);
+    CHECK(mt_nr_allocated() == 0);
+    return 0;
+}

@@ -10,6 +10,9 @@ extern "C" {
 int public_macros_in_c(void);
 int public_functions_in_c(void);
 int public_cursor_in_c(void);
+int public_outside_lock_in_c(void);
+int public_harness_in_c(void);
+void public_dumps_in_c(void);
 unsigned long layout_in_c(int number);
 
 #ifdef __cplusplus

@@ -4,6 +4,10 @@
 // number in the project's notes and with what went wrong; the trigger is the smallest known.
 #include "radix-tree-tests/tree.h"
 
+#include <kmirror/fault.h>
+#include <kmirror/stop_point.h>
+
+#include <thread>
 #include <vector>
 
 namespace kmirror::testing {
@@ -400,6 +404,141 @@ TEST_F(MapleRegression, M41_a_backward_step_from_the_first_entry_of_any_leaf_end
                 EXPECT_EQ(cursor.prev(), i ? value(i - 1) : nullptr) << i;
             }
         }
+}
+
+// Still wrong in Linux 7.3: the widened range of a NULL store that ran out of memory stays in the cursor, and
+// the next try erases what another writer has stored there since.
+TEST_F(MapleRegression, U4_a_NULL_store_that_ran_out_of_memory_keeps_the_range_that_was_asked_for)
+{
+    KMIRROR_NEEDS_FAULTS();
+    JudgedTree tree(kRcu);
+    tree.store(0, 5, value('A'));
+    tree.store(11, 15, value('B'));
+    Cursor cursor(tree, 0, 5);
+    {
+        const Locked locked(tree);
+        kmirror_fail_nth(1);
+        ops()->mas_store(cursor, nullptr);
+        EXPECT_TRUE(kmirror_fail_nth(0)) << "the store needs a node";
+        EXPECT_EQ(cursor.at().error, -ENOMEM);
+        EXPECT_EQ(cursor.range(nullptr), (Range{0, 5, nullptr}));
+    }
+    tree.store(6, 10, value('C'));
+    {
+        const Locked locked(tree);
+        EXPECT_TRUE(ops()->mas_nomem(cursor, MAPLE_OPS_KERNEL));
+        ops()->mas_store(cursor, nullptr);
+        EXPECT_EQ(cursor.at().error, 0);
+        cursor.give_back();
+    }
+    tree.model.store(0, 5, nullptr);
+    EXPECT_EQ(tree.load(6), value('C'));
+    EXPECT_TRUE(tree.agrees());
+}
+
+// What another writer does while the store waits for memory: the rest of these entries, appended.
+struct Appends {
+    maple_ops_tree *tree;
+    unsigned long from, to;
+};
+
+void append_in_between(void *arg)
+{
+    const auto *appends = static_cast<const Appends *>(arg);
+    ops()->set_callback(nullptr);
+    const Locked locked(appends->tree);
+    for (unsigned long i = appends->from; i < appends->to; i++) {
+        Cursor cursor(appends->tree, i * 10, i * 10 + 9);
+        EXPECT_EQ(cursor.store(value(i)), 0);
+    }
+}
+
+// Still wrong in Linux 7.3: a second try counts with the levels that had room at the first one.
+KMIRROR_MOCK_TEST(MapleRegressionMock, U5_a_second_try_for_memory_counts_the_nodes_of_the_tree_as_it_is_now)
+{
+    const Balance balance;
+    constexpr unsigned long kBefore = 200;
+    for (const unsigned flags : {kPlain, kAlloc})
+        for (unsigned long full = 0; full < 8; full++)
+            for (unsigned long count = kBefore + 1; count < 256; count++) {
+                JudgedTree tree(flags);
+                fill(tree, kBefore, 10, 10);
+                for (unsigned long i = 0; i < full; i++)
+                    tree.store(i * 10 + 5, value(1000 + i));
+                Appends appends = {tree, kBefore, count};
+                ops()->set_private(&appends);
+                ops()->set_callback(append_in_between);
+                tree.store(full * 10 + 5, value(2000));
+                ops()->set_callback(nullptr);   // it did not have to wait
+                if (tree.load(kBefore * 10))    // the store had to wait
+                    for (unsigned long i = kBefore; i < count; i++)
+                        tree.model.store(i * 10, i * 10 + 9, value(i));
+                ASSERT_EQ(tree.model.differences(ops(), tree), "") << full << " " << count;
+            }
+}
+
+// Still wrong in Linux 7.3: the tree is overwritten.
+TEST_F(MapleRegression, U6_an_insert_over_every_index_meets_what_is_there)
+{
+    for (const unsigned flags : kEveryKind)
+        for (const unsigned long count : {0ul, 1ul, 2ul, 7ul, 16ul, 40ul, 300ul})
+            for (const unsigned long shift : {0ul, 1ul}) {
+                JudgedTree tree(flags);
+                for (unsigned long i = 0; i < count; i++)
+                    tree.store(i * 10 + shift, i * 10 + 4, value(i));
+                tree.insert(0, ULONG_MAX, value(9999));
+                EXPECT_TRUE(tree.agrees()) << count << " " << shift;
+            }
+}
+
+// Still wrong in Linux 7.3: the length of the window [0, ULONG_MAX] does not fit into a word, so a gap that
+// begins at index 0 was none.
+TEST_F(MapleRegression, U7_a_search_from_above_over_every_index_finds_index_0)
+{
+    for (const unsigned long size : {1ul, 3ul}) {
+        JudgedTree tree(kAlloc);
+        tree.store(size, ULONG_MAX, value(1));
+        {
+            const Reading reading;
+            Cursor cursor(tree, 0);
+            EXPECT_EQ(cursor.empty_area_rev(0, ULONG_MAX, size), 0);
+            EXPECT_EQ(cursor.range(nullptr), (Range{0, size - 1, nullptr}));
+        }
+        unsigned long start = 77;
+        EXPECT_EQ(ops()->alloc_rrange(tree, &start, value(2), size, 0, ULONG_MAX, MAPLE_OPS_KERNEL), 0);
+        EXPECT_EQ(start, 0u);
+        EXPECT_EQ(ops()->alloc_rrange(tree, &start, value(2), 1, 0, ULONG_MAX, MAPLE_OPS_KERNEL), -EBUSY);
+    }
+}
+
+// The same as M17 with real threads: the writer is held where it has dropped the lock to wait for memory.
+TEST_F(MapleRegression, M17_a_writer_that_was_held_without_its_lock_spares_what_came_in_between)
+{
+    KMIRROR_NEEDS_FAULTS();
+    if (!KMIRROR_STOP_POINTS)
+        GTEST_SKIP() << "release builds have no stop points";
+    for (const bool by_erase : {false, true}) {
+        JudgedTree tree(kRcu);
+        tree.store(0, 5, value('A'));
+        tree.store(11, 15, value('B'));
+        StopPoint stop("alloc_nodes_unlocked:lock:1");
+        std::thread writer([&] {
+            kmirror_fail_nth(1);
+            if (by_erase) {
+                EXPECT_EQ(tree.Tree::erase(3), value('A'));
+            } else {
+                EXPECT_EQ(tree.Tree::store(0, 5, nullptr), 0);
+            }
+            EXPECT_TRUE(kmirror_fail_nth(0));
+        });
+        EXPECT_TRUE(stop.wait());
+        tree.store(6, 10, value('C'));
+        stop.release();
+        writer.join();
+        tree.model.store(0, 5, nullptr);
+        EXPECT_EQ(tree.load(6), value('C'));
+        EXPECT_TRUE(tree.agrees());
+    }
 }
 
 } // namespace

@@ -168,7 +168,7 @@ bool find_gap_down(const ma_state *mas, const NodeView &here, unsigned long size
 
     while (mas->index <= slot.last) {
         slot.gap = gap_down(mas, here, gaps, slot);
-        if (slot.gap >= size && mas->last - slot.first + 1 >= size)
+        if (slot.gap >= size && mas->last - slot.first >= size - 1)
             return true;
         // Before a NULL slot of a leaf there is an entry.
         const unsigned step = slot.gap != 0 && !gaps ? 2 : 1;
