@@ -10,6 +10,7 @@
 #include <kmirror/config.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -83,17 +84,30 @@ void load_at_random(maple_ops_tree *tree, std::mt19937_64 &random, Findings &fou
     }
 }
 
+// Lets go of the read section in the middle of an iteration, as a reader that has to sleep does.
+void pause(Cursor &cursor, std::optional<Reading> &reading)
+{
+    cursor.pause();
+    reading.reset();
+    reading.emplace();
+}
+
 // One pass over the tree in ascending order: no fixed entry is missing, none comes twice, none out of order.
+// Only after a pause may a range begin before the place, when it was stored over it meanwhile.
 void iterate_up(maple_ops_tree *tree, std::mt19937_64 &random, Findings &found)
 {
     unsigned long block = 4 * (random() % (kBlocks / 8)), end = block + 4 * (random() % 100);
+    const bool pauses = random() % 2;
     Cursor cursor(tree, block * 10);
-    const Reading reading;
+    std::optional<Reading> reading(std::in_place);
     unsigned long before = 0;
     while (void *entry = cursor.find(end * 10)) {
         const maple_ops_position at = cursor.at();
-        found.wrong += at.first < before || at.first > at.last || !is_possible(at.first, entry);
+        found.wrong += (pauses ? at.last : at.first) < before || at.first > at.last;
+        found.wrong += !is_possible(at.first, entry);
         before = at.last + 1;
+        if (pauses)
+            pause(cursor, reading);
         if (entry == fixed(at.first / 10) && is_fixed(at.first / 10)) {
             found.wrong += at.first / 10 != block;
             block += 4;
@@ -106,11 +120,17 @@ void iterate_down(maple_ops_tree *tree, std::mt19937_64 &random, Findings &found
 {
     unsigned long block = kBlocks - 4 - 4 * (random() % (kBlocks / 8));
     const unsigned long end = block - 4 * (random() % 90);
+    const bool pauses = random() % 2;
     Cursor cursor(tree, block * 10 + 7);
-    const Reading reading;
+    std::optional<Reading> reading(std::in_place);
+    unsigned long before = ULONG_MAX;
     while (void *entry = cursor.find_rev(end * 10)) {
-        const unsigned long here = cursor.first() / 10;
-        found.wrong += !is_possible(cursor.first(), entry);
+        const maple_ops_position at = cursor.at();
+        const unsigned long here = at.first / 10;
+        found.wrong += (pauses ? at.first : at.last) > before || !is_possible(at.first, entry);
+        before = at.first - 1;
+        if (pauses)
+            pause(cursor, reading);
         if (entry == fixed(here) && is_fixed(here)) {
             found.wrong += here != block;
             block -= 4;
@@ -212,6 +232,11 @@ TEST_P(MapleConcurrent, readers_meet_a_whole_tree_or_none_while_it_is_destroyed_
             found.wrong += next < before || cursor.first() != next * 3;
             before = next + 1;
         }
+        Cursor down(shared, ULONG_MAX);
+        for (before = ULONG_MAX; void *entry = down.find_rev(); before = next) {
+            next = number_of(entry);
+            found.wrong += next >= before || down.first() != next * 3;
+        }
     };
     read_while(tree, look, [&] {
         for (unsigned long round = 0; round < 60 / kScale; round++) {
@@ -229,6 +254,7 @@ TEST_P(MapleConcurrent, a_tree_is_duplicated_while_readers_are_in_it)
     const Look look = [](maple_ops_tree *shared, std::mt19937_64 &random, Findings &found) {
         load_at_random(shared, random, found);
         iterate_up(shared, random, found);
+        iterate_down(shared, random, found);
     };
     read_while(tree, look, [&] {
         for (unsigned long round = 0; round < 60 / kScale; round++) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: nothing that can be done in a few steps breaks a tree. Every sequence of stores, NULL stores, erases
-// and inserts over a small set of indices is done, to a stated depth, from trees in which something is about to
-// happen (no node yet, a leaf about to be full or too small, the seam of two leaves, of two parents); after each step the
-// tree agrees with the model and obeys its rules, in allocation trees every gap search over every window of
-// the indices agrees too, and in the end no node is lost.
+// Promise: nothing that can be done in a few steps breaks a tree. Every sequence of stores, NULL stores,
+// erases and inserts over a small set of indices is done, to a stated depth, from trees in which something is
+// about to happen (no node yet, a leaf about to be full or too small, the seam of two leaves, of two
+// parents); after each step the tree agrees with the model and obeys its rules, in allocation trees every gap
+// search over every window of the indices agrees too, and in the end no node is lost.
 //
-// A state is a tree's contents with their places in the nodes: two sequences that lead to the same one are the
-// same from there on, so it is left once. KMIRROR_EXHAUSTIVE_DEPTH goes further than the default.
+// A state is a tree's contents with their places in the nodes: two sequences that lead to the same one are
+// the same from there on, so it is left once. KMIRROR_EXHAUSTIVE_DEPTH goes further than the default.
 #include "radix-tree-tests/tree.h"
 
 #include <cinttypes>
@@ -28,8 +28,8 @@ struct Space {
     unsigned depth;
 };
 
-// What a reader, a writer and an iteration can tell of the tree, as one number: ranges, entries, and where the nodes
-// that hold them begin, end and how they are filled.
+// What a reader, a writer and an iteration can tell of the tree, as one number: ranges, entries, and where
+// the nodes that hold them begin, end and how they are filled.
 std::uint64_t state_of(const JudgedTree &tree)
 {
     std::uint64_t hash = 1469598103934665603u;
@@ -155,8 +155,8 @@ unsigned deeper(unsigned depth)
     return wanted ? wanted : depth;
 }
 
-// The ends of the index space; a leaf that fills up, at its begin, in its middle and its end; one that is split
-// and joined again; the seam of two leaves and of two parents in a tree of three levels.
+// The ends of the index space; a leaf that fills up, at its begin, in its middle and its end; one that is
+// split and joined again; the seam of two leaves and of two parents in a tree of three levels.
 const Space kSpaces[] = {
     {"no node", nothing, {0, 1, 2, 5, ULONG_MAX - 1, ULONG_MAX}, 3},
     {"one range", everything, {0, 1, 7, ULONG_MAX - 1, ULONG_MAX}, 3},
@@ -176,8 +176,8 @@ TEST_P(MapleExhaustive, every_sequence_of_steps_leads_to_a_sound_tree_that_agree
     for (const Space &space : kSpaces) {
         const unsigned depth = deeper(space.depth);
         const Counts counts = Explorer(GetParam(), space).explore(depth);
-        std::printf("# %s, %s: depth %u, %lu steps, %lu states\n", kind_name(GetParam()).c_str(), space.name, depth,
-                    counts.steps, counts.states);
+        std::printf("# %s, %s: depth %u, %lu steps, %lu states\n", kind_name(GetParam()).c_str(), space.name,
+                    depth, counts.steps, counts.states);
         sum.states += counts.states;
         sum.steps += counts.steps;
         if (HasFailure())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: every function and macro that <linux/maple_tree.h> offers is called by a test of this folder. The header and the
-// tests are read as text, so a name that is added without a test fails here.
+// Promise: every function and macro that <linux/maple_tree.h> offers is called by a test of this folder. The
+// header and the tests are read as text, so a name that is added without a test fails here.
 #include <gtest/gtest.h>
 
 #include "tools/testing/harness.h"
@@ -10,8 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -24,8 +22,8 @@ constexpr const char *kTests = "radix-tree-tests";
 // Who calls a name from the outside: mt_, mtree_, mas_, maple_ and their macros.
 bool is_of_the_tree(std::string_view name)
 {
-    for (const std::string_view prefix : {"mt_", "mtree_", "mas_", "maple_", "__mt_", "__mas_", "MT_", "MTREE_",
-                                          "MA_", "MAS_", "DEFINE_MTREE"})
+    for (const std::string_view prefix : {"mt_", "mtree_", "mas_", "maple_", "__mt_", "__mas_", "MT_",
+                                          "MTREE_", "MA_", "MAS_", "DEFINE_MTREE"})
         if (name.substr(0, prefix.size()) == prefix)
             return true;
     return false;

@@ -2,23 +2,25 @@
 //
 // Promise, to a reader without a lock in RCU mode, whatever one writer does meanwhile (store, erase, destroy,
 // duplicate):
-//   (V1) a load gives the entry from before or from after the write, and once it gave the one from after it never
-//        gives the one from before again;
+//   (V1) a load gives the entry from before or from after the write, and once it gave the one from after it
+//        never gives the one from before again;
 //   (V2) each range that an iteration gives, up or down, paused or not, is one from before or one from after,
 //        whole: first, last and entry belong together;
 //   (V3) an iteration goes in one direction: no range overlaps one given earlier, also when the reader had to
-//        look its place up again because the node under it was replaced. After a pause a range that was stored over the
-//        place meanwhile is given whole; it still reaches further than all before;
+//        look its place up again because the node under it was replaced. After a pause a range that was
+//        stored over the place meanwhile is given whole; it still reaches further than all before;
 //   (V4) a range that the write does not touch is given exactly once.
 //
 // Both halves of every interleaving are tried, one after the other and without a second thread. A write
-// happens as a whole at each point a reader passes (between what it reads from a node and its look at the dead mark);
-// and readers look at each point a writer passes (before each publication, dead mark, call_rcu and unlock). The
-// address sanitizer watches that no node is read after its grace period; concurrent_test.cpp has the threads.
+// happens as a whole at each point a reader passes (between what it reads from a node and its look at the
+// dead mark); and readers look at each point a writer passes (before each publication, dead mark, call_rcu
+// and unlock). The address sanitizer watches that no node is read after its grace period; concurrent_test.cpp
+// has the threads.
 //
-// Between the swap of a subtree and the adoption of the children that live on, a reader that climbs out of such a child
-// meets the old parent, which is dead, and looks its place up again until the writer has gone on: it waits. So while a
-// writer stands at a point, iterations are tried in trees of one leaf; loads and walks, which never climb, in all.
+// Between the swap of a subtree and the adoption of the children that live on, a reader that climbs out of
+// such a child meets the old parent, which is dead, and looks its place up again until the writer has gone
+// on: it waits. So while a writer stands at a point, iterations are tried in trees of one leaf; loads and
+// walks, which never climb, in all.
 #include "radix-tree-tests/tree.h"
 
 #include <kmirror/stop_point.h>
@@ -161,7 +163,8 @@ bool goes_on(const Range &from, const Range &to, const Look &look)
 }
 
 // (V2) (V3) (V4), as a text: what is wrong, or nothing.
-std::string judge(const Ranges &seen, const Look &look, Window window, const RangeMap &before, const RangeMap &after)
+std::string judge(const Ranges &seen, const Look &look, Window window, const RangeMap &before,
+                  const RangeMap &after)
 {
     for (std::size_t i = 0; i < seen.size(); i++) {
         if (!holds(before, seen[i]) && !holds(after, seen[i]))
@@ -192,6 +195,7 @@ const Write kWrites[] = {
     {"middle of the next", [](JudgedTree &tree) { tree.store(222, value(900)); }},
     {"middle of the one before", [](JudgedTree &tree) { tree.store(182, value(900)); }},
     {"seam of two ranges", [](JudgedTree &tree) { tree.store(203, 211, value(900)); }},
+    {"append", [](JudgedTree &tree) { tree.store(240, 244, value(900)); }},
     {"erase", [](JudgedTree &tree) { tree.erase(201); }},
     {"NULL over two", [](JudgedTree &tree) { tree.store(200, 214, nullptr); }},
     {"NULL inside one", [](JudgedTree &tree) { tree.store(201, 202, nullptr); }},
@@ -212,7 +216,8 @@ constexpr unsigned long kOneLeaf = 7;   // ranges that one leaf holds
 
 class MapleReader : public MapleKinds {
 protected:
-    // Trees of one leaf, of two levels and (with gaps) of three; ascending and scattered stores fill leaves differently.
+    // Trees of one leaf, of two levels and (with gaps) of three; ascending and scattered stores fill leaves
+    // differently.
     template <class Visit>
     void for_each_base(Visit visit) const
     {
@@ -247,7 +252,8 @@ INSTANTIATE_TEST_SUITE_P(Every, MapleReader, ::testing::Values(kRcu, kAllocRcu),
 constexpr Window kWindow = {142, 268}, kNear = {176, 242};
 
 // The reader looks; at the `moment`th point it passes, `write` happens. True: the point was reached.
-bool write_inside(JudgedTree &tree, const RangeMap &before, const Look &look, const Write &write, unsigned moment)
+bool write_inside(JudgedTree &tree, const RangeMap &before, const Look &look, const Write &write,
+                  unsigned moment)
 {
     unsigned passed = 0;
     Ranges seen;
@@ -304,12 +310,13 @@ TEST_P(MapleReader, loads_what_was_or_what_is_when_a_write_comes_at_any_point_of
 }
 
 // What readers find at one point of a writer's way. `turned`: indices at which the new entry was seen (V1).
-void look_around(const JudgedTree &tree, const RangeMap &before, const RangeMap &after, std::vector<bool> &turned,
-                 const std::string &place)
+void look_around(const JudgedTree &tree, const RangeMap &before, const RangeMap &after,
+                 std::vector<bool> &turned, const std::string &place)
 {
     for (const Look &look : kLooks)
         if (look.look == walk_each || before.size() <= kOneLeaf) {
-            EXPECT_EQ(judge(look.look(tree, kWindow), look, kWindow, before, after), "") << look.name << place;
+            EXPECT_EQ(judge(look.look(tree, kWindow), look, kWindow, before, after), "")
+                << look.name << place;
         }
     for (unsigned long at = kWindow.lo; at <= kWindow.hi; at++) {
         const void *seen = tree.load(at);
@@ -364,7 +371,8 @@ TEST_P(MapleReader, goes_on_from_where_it_stood_at_every_point_of_a_writers_way)
             void *above = up.next(), *below = down.prev();
             EXPECT_TRUE(!above || (up.first() > 204 && (holds(base.model, up.range(above)) ||
                                                         holds(done.model, up.range(above)))))
-                << write.name << " at " << function << ":" << operation << ", up to " << to_string(up.range(above));
+                << write.name << " at " << function << ":" << operation << ", up to "
+                << to_string(up.range(above));
             EXPECT_TRUE(!below || (down.last() < 200 && (holds(base.model, down.range(below)) ||
                                                          holds(done.model, down.range(below)))))
                 << write.name << " at " << function << ":" << operation << ", down to "

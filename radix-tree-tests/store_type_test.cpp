@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: every way to store is met at every fill level of the leaf it happens in and of that leaf's parent, in trees
-// of every height from 0 to 5, with gaps and without, and none ever takes more nodes than it asked for.
+// Promise: every way to store is met at every fill level of the leaf it happens in and of that leaf's parent,
+// in trees of every height from 0 to 5, with gaps and without, and none ever takes more nodes than it asked
+// for.
 //
-// Trees are changed at random around places that wander; each step is planned with mas_preallocate(), which says
-// what kind of store it will be and how many nodes it needs. The random numbers are the same in every run, so the
-// table of what was met is too, and is compared with what is possible.
+// Trees are changed at random around places that wander; each step is planned with mas_preallocate(), which
+// says what kind of store it will be and how many nodes it needs. The random numbers are the same in every
+// run, so the table of what was met is too, and is compared with what is possible.
 #include "radix-tree-tests/tree.h"
 
 #include "lib/maple_tree/destroy.h"
@@ -22,8 +23,9 @@ namespace kmirror::testing {
 namespace {
 
 constexpr unsigned kTypes = wr_slot_store + 1;
-constexpr const char *kTypeNames[kTypes] = {"invalid", "new root",  "store root", "exact fit",  "spanning store",
-                                            "split",   "rebalance", "append",     "node store", "slot store"};
+constexpr const char *kTypeNames[kTypes] = {"invalid",        "new root", "store root", "exact fit",
+                                            "spanning store", "split",    "rebalance",  "append",
+                                            "node store",     "slot store"};
 
 // What was met, by the kind of store.
 struct Met {
@@ -133,9 +135,10 @@ void print(const Table &table, unsigned flags)
     std::printf("# %s\n", kind_name(flags).c_str());
     for (unsigned type = wr_new_root; type < kTypes; type++) {
         const Met &met = table[type];
-        std::printf("# %-14s %6lu times, heights %s; leaf slots %s; parent slots %s; asked %lu, took %lu at most\n",
-                    kTypeNames[type], met.times, numbers(met.heights).c_str(), numbers(met.leaf_slots).c_str(),
-                    numbers(met.parent_slots).c_str(), met.most_asked, met.most_taken);
+        std::printf("# %-14s %6lu times, heights %s; leaf slots %s; parent slots %s; asked %lu, took %lu\n",
+                    kTypeNames[type], met.times, numbers(met.heights).c_str(),
+                    numbers(met.leaf_slots).c_str(), numbers(met.parent_slots).c_str(), met.most_asked,
+                    met.most_taken);
     }
 }
 
@@ -194,22 +197,22 @@ void every_way(unsigned flags)
     expect_full(table, flags, flags & kAlloc ? 5 : 4);
 }
 
-KMIRROR_MOCK_TEST(MapleStoreTypeMock, plain_trees_meet_every_way_to_store_and_no_store_takes_more_than_it_asked_for)
+KMIRROR_MOCK_TEST(MapleStoreTypeMock, plain_trees_meet_every_way_and_no_store_takes_more_than_it_asked_for)
 {
     every_way(kPlain);
 }
 
-KMIRROR_MOCK_TEST(MapleStoreTypeMock, alloc_trees_meet_every_way_to_store_and_no_store_takes_more_than_it_asked_for)
+KMIRROR_MOCK_TEST(MapleStoreTypeMock, alloc_trees_meet_every_way_and_no_store_takes_more_than_it_asked_for)
 {
     every_way(kAlloc);
 }
 
-KMIRROR_MOCK_TEST(MapleStoreTypeMock, plain_rcu_trees_meet_every_way_to_store_and_no_store_takes_more_than_it_asked)
+KMIRROR_MOCK_TEST(MapleStoreTypeMock, plain_rcu_trees_meet_every_way_and_no_store_takes_more_than_asked_for)
 {
     every_way(kRcu);
 }
 
-KMIRROR_MOCK_TEST(MapleStoreTypeMock, alloc_rcu_trees_meet_every_way_to_store_and_no_store_takes_more_than_it_asked)
+KMIRROR_MOCK_TEST(MapleStoreTypeMock, alloc_rcu_trees_meet_every_way_and_no_store_takes_more_than_asked_for)
 {
     every_way(kAllocRcu);
 }

@@ -165,8 +165,9 @@ TEST(StopPoint, a_visitor_sees_every_operation_of_its_thread_in_order_and_none_o
     }
     every_operation();
     const std::vector<std::string> expected = {
-        "lock",    "unlock",   "trylock",    "unlock",       "publish",       "publish",      "barrier",     "barrier",
-        "barrier", "call_rcu", "local_lock", "local_unlock", "local_trylock", "local_unlock", "alloc_pages", "free_pages"};
+        "lock",        "unlock",     "trylock",      "unlock",        "publish",      "publish",
+        "barrier",     "barrier",    "barrier",      "call_rcu",      "local_lock",   "local_unlock",
+        "local_trylock", "local_unlock", "alloc_pages", "free_pages"};
     EXPECT_EQ(seen, expected);
     EXPECT_EQ(kmirror_stop_armed, 0u);
 }
