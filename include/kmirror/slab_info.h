@@ -48,7 +48,8 @@ struct kmirror_slab_geometry {
     unsigned int object_size;    /* usable bytes of one object */
     unsigned int size;           /* bytes from one object to the next */
     unsigned int align;          /* bytes */
-    unsigned int inuse;          /* bytes up to which an object is its user's */
+    unsigned int inuse;          /* bytes up to which an object is its user's, red zone included */
+    unsigned int red_left_pad;   /* bytes of red zone in front of each object */
     unsigned int freeptr_offset; /* bytes from an object to its link while free */
     unsigned int order;          /* a slab is 2^order pages */
     unsigned int objects;        /* objects in one slab */
@@ -129,11 +130,41 @@ void kmirror_slab_for_each_alias(struct kmem_cache *s, void (*visit)(const char 
                                  void *arg);
 
 /*
- * validate_slab_cache() - flush the sheaves of @s and check every slab on a list.
- * Context: may sleep. Return: slabs looked at. What is
- * wrong is said in the log and counted by kmirror_slab_validate().
+ * validate_slab_cache() - flush the sheaves of @s and check every slab on a list; of a cache
+ * with debugging, every object in it.
+ * Context: may sleep. Return: slabs looked at. What is wrong is said in the log; of a cache
+ * with debugging it is also repaired, and counted, see kmirror_slab_errors().
  */
 long validate_slab_cache(struct kmem_cache *s);
+
+/*
+ * kmirror_slab_debug() - as the kernel's slab_debug=@options, for caches created from now on.
+ * @options: e.g. "FZ", "P,kmalloc-*;U,maple_node", "" (all of F, Z, P and U), or NULL: none.
+ * In the environment: KMIRROR_SLAB_DEBUG. Context: before other threads use the allocator.
+ * Return: 0; -EINVAL for more than 1023 characters. Letters without a meaning are said in the
+ * log and skipped.
+ */
+int kmirror_slab_debug(const char *options);
+
+/*
+ * kmirror_slab_sites() - where the objects of @s in use were allocated, or with @freed, where the free ones
+ * were freed: the place with most objects first. Each line goes to @say, as the kernel's alloc_traces has them:
+ * count, function, what was not asked for, age in ms, pid, cpus, nodes; then the stack, eight blanks in front.
+ * Context: may sleep. Return: places; -EINVAL: @s does not store its users, -ENOMEM.
+ */
+long kmirror_slab_sites(struct kmem_cache *s, bool freed, void (*say)(const char *line, void *arg), void *arg);
+
+/*
+ * kmirror_slab_errors() - errors found by slab debugging, and repairs made, each counting one,
+ * by all threads so far. Context: any.
+ */
+unsigned long kmirror_slab_errors(void);
+
+/*
+ * kmirror_slab_errors_into() - what the calling thread finds from now on is added to *@counter
+ * instead of being reported; NULL: reported again. Context: any. Return: the counter before.
+ */
+int *kmirror_slab_errors_into(int *counter);
 
 /*
  * kmirror_slab_validate() - check @s as it stands, nothing is flushed: every sheaf, barn
@@ -194,6 +225,8 @@ enum kmirror_slab_switch {
     KMIRROR_SLAB_FREELIST_HARDENED, /* "KMIRROR_SLAB_FREELIST_HARDENED", off */
     KMIRROR_SLAB_CMPXCHG_DOUBLE,    /* "KMIRROR_SLAB_CMPXCHG_DOUBLE", on; off: slab_lock */
     KMIRROR_SLAB_MERGE,             /* "KMIRROR_SLAB_MERGE", on */
+    KMIRROR_SLAB_INIT_ON_ALLOC,     /* "KMIRROR_INIT_ON_ALLOC", off: memory is handed out zeroed */
+    KMIRROR_SLAB_INIT_ON_FREE,      /* "KMIRROR_INIT_ON_FREE", off: and zeroed when it comes back */
     KMIRROR_SLAB_NR_SWITCHES
 };
 

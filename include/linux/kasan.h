@@ -13,6 +13,7 @@
 #define _LINUX_KASAN_H
 
 #include <linux/kconfig.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #define KMIRROR_KASAN KMIRROR_ASAN
@@ -36,7 +37,7 @@ extern "C" {
 void kasan_poison(const void *addr, size_t size, u8 value);
 /* From now on the @size bytes at @addr may be touched; those behind them are as before. */
 void kasan_unpoison(const void *addr, size_t size);
-/* May this byte be touched? */
+/* May this byte be touched? Always yes for a thread that has disabled the question. */
 bool kasan_byte_accessible(const void *addr);
 
 #else
@@ -61,6 +62,20 @@ static inline bool kasan_byte_accessible(const void *addr)
 }
 
 #endif
+
+/*
+ * kasan_disable_current() - from now on the calling thread does on purpose what is not allowed, such as a second
+ * free: the allocator does not ask the sanitizer about it. Nests; kasan_enable_current() ends it.
+ */
+static inline void kasan_disable_current(void)
+{
+    KM_CURRENT->kasan_depth++;
+}
+
+static inline void kasan_enable_current(void)
+{
+    KM_CURRENT->kasan_depth--;
+}
 
 static inline bool kasan_enabled(void)
 {

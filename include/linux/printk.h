@@ -12,6 +12,7 @@
 #define _LINUX_PRINTK_H
 
 #include <linux/kconfig.h>
+#include <linux/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +36,19 @@ extern "C" {
  * characters of the message, without its level, whether or not it was shown.
  */
 __attribute__((format(printf, 1, 2))) int printk(const char *fmt, ...);
+
+enum {
+    DUMP_PREFIX_NONE,
+    DUMP_PREFIX_ADDRESS,
+    DUMP_PREFIX_OFFSET
+};
+
+/*
+ * Prints @len bytes at @buf, @rowsize (16 or 32) a line, byte by byte (@groupsize is taken for 1):
+ * @prefix_str, address or offset by @prefix_type, hex, and with @ascii the characters. Any context.
+ */
+void print_hex_dump(const char *level, const char *prefix_str, int prefix_type, int rowsize, int groupsize,
+                    const void *buf, __SIZE_TYPE__ len, bool ascii);
 
 /* Prints the stack of the caller to stderr, innermost frame first. Any context. */
 void dump_stack(void);

@@ -38,6 +38,8 @@ struct task_struct {
     unsigned char make_it_fail;
     unsigned char nmi_depth;     /* nesting of <linux/hardirq.h> sections; only the thread itself reads it */
     int pid;                     /* host thread id, 0 until asked for */
+    unsigned int kasan_depth;    /* kasan_disable_current() */
+    int *slab_errors;            /* kmirror_slab_errors_into() */
     struct task_struct *cpu_next; /* threads of one CPU; lib/kernel/cpu.cpp, under its lock */
 };
 

@@ -66,7 +66,11 @@ enum _slab_flag_bits {
 #define __SLAB_FLAG_BIT(nr)     ((slab_flags_t)(1U << (nr)))
 #define __SLAB_FLAG_UNUSED      ((slab_flags_t)0U)
 
-/* Debugging: refused by kmem_cache_create() for now, with a message. */
+/*
+ * Debugging, see lib/slub/debug.h: every allocation and free checks the object and its slab;
+ * bytes around it are watched; free objects hold a pattern; who had it is kept; everything is
+ * said in the log. Such a cache has no sheaves and is slow.
+ */
 #define SLAB_CONSISTENCY_CHECKS __SLAB_FLAG_BIT(_SLAB_CONSISTENCY_CHECKS)
 #define SLAB_RED_ZONE           __SLAB_FLAG_BIT(_SLAB_RED_ZONE)
 #define SLAB_POISON             __SLAB_FLAG_BIT(_SLAB_POISON)
@@ -170,12 +174,13 @@ void kmem_cache_init(void);
  * @object_size: bytes, 1 to KMALLOC_MAX_SIZE.
  * @args:        may be NULL: all defaults.
  * @flags:       SLAB_HWCACHE_ALIGN, _PANIC, _TYPESAFE_BY_RCU, _ACCOUNT, _NO_MERGE,
- *               _RECLAIM_ACCOUNT, _CACHE_DMA(32), _NO_USER_FLAGS, _NOLEAKTRACE.
+ *               _RECLAIM_ACCOUNT, _CACHE_DMA(32), _NO_USER_FLAGS, _NOLEAKTRACE,
+ *               and for debugging _CONSISTENCY_CHECKS, _RED_ZONE, _POISON, _STORE_USER, _TRACE.
  *
  * Context: may sleep; takes the cache mutex.
  * Return: the cache, with one more user to be ended by kmem_cache_destroy(); NULL
- * (program end with SLAB_PANIC) when memory ran out, a flag is unknown or asks for
- * debugging, or a size, alignment or offset is impossible; then nothing is left over.
+ * (program end with SLAB_PANIC) when memory ran out, a flag is unknown,
+ * or a size, alignment or offset is impossible; then nothing is left over.
  */
 struct kmem_cache *__kmem_cache_create_args(const char *name, unsigned int object_size,
                         struct kmem_cache_args *args,

@@ -24,6 +24,12 @@ KM_C_BEGIN
  */
 void *memchr_inv(const void *start, int value, size_t bytes);
 
+/*
+ * memset_no_sanitize_memory() - memset() that the address sanitizer does not look at: for what it keeps from
+ * everybody, such as red zones. Context: Any.
+ */
+void memset_no_sanitize_memory(void *start, int value, size_t bytes);
+
 /**
  * strscpy() - Copy a string and always terminate it.
  * @to: Destination. @from: Source. @room: Bytes at @to.

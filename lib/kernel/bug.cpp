@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/bug.cpp: WARN, BUG, panic and dump_stack.
+// lib/kernel/bug.cpp: WARN, BUG, panic, taint and dump_stack.
 //
-// Owns     the count of warnings.
+// Owns     the count of warnings, and what has tainted the process.
 // Locking  `report_lock`, a leaf: reports of several threads come out one after the other. It is recursive,
 //          so that a warning raised while a report is printed is printed too.
 // Fails    BUG and panic end the process with abort(), after the report is flushed.
 
-#include <linux/bug.h>
+#include <linux/panic.h>
 #include <kmirror/printk.h>
 
 #include "lib/kernel/stacktrace.h"
@@ -22,6 +22,7 @@ namespace kmirror::kernel {
 namespace {
 
 std::atomic<unsigned long> warnings;
+std::atomic<unsigned long> taints;
 std::recursive_mutex report_lock;
 
 // The calling thread's stack from the frame on that `from`, a return address, leads to.
@@ -107,4 +108,32 @@ extern "C" void dump_stack(void)
 extern "C" unsigned long kmirror_warn_count(void)
 {
     return warnings.load(std::memory_order_relaxed);
+}
+
+extern "C" void add_taint(unsigned int flag, enum lockdep_ok)
+{
+    taints.fetch_or(1UL << flag, std::memory_order_relaxed);
+}
+
+extern "C" int test_taint(unsigned int flag)
+{
+    const bool warned = flag == TAINT_WARN && kmirror_warn_count() != 0;
+    return warned || (taints.load(std::memory_order_relaxed) >> flag & 1);
+}
+
+extern "C" const char *print_tainted(void)
+{
+    // The first letter says that the program is no proprietary one.
+    static constexpr char kLetters[TAINT_FLAGS_COUNT + 1] = "GFSRMBUDAWCIOELKXTNJ";
+    static __thread char text[sizeof("Tainted: ") + TAINT_FLAGS_COUNT];
+    int used = std::snprintf(text, sizeof(text), "Tainted: G");
+    bool tainted = false;
+
+    for (unsigned flag = 1; flag < TAINT_FLAGS_COUNT; ++flag) {
+        const bool set = test_taint(flag);
+        tainted |= set;
+        text[used++] = set ? kLetters[flag] : ' ';
+    }
+    text[used] = '\0';
+    return tainted ? text : "Not tainted";
 }

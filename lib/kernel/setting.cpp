@@ -57,4 +57,16 @@ int setting_choice(const char *name, const char *const *words, int count, int ot
     kmirror_bad_setting(name, text, allowed);
 }
 
+const char *setting_text(const char *name, size_t most)
+{
+    const char *text = std::getenv(name);
+    if (text == nullptr || *text == '\0')
+        return nullptr;
+    if (std::strlen(text) <= most)
+        return text;
+    char allowed[80];
+    std::snprintf(allowed, sizeof(allowed), "it has at most %zu characters", most);
+    kmirror_bad_setting(name, text, allowed);
+}
+
 }  // namespace kmirror::kernel

@@ -19,4 +19,7 @@ u64 setting_u64(const char *name, u64 lowest, u64 highest, u64 otherwise);
 // Variable `name` as one of `count` words: the number of the word; `otherwise` when it is not set or empty.
 int setting_choice(const char *name, const char *const *words, int count, int otherwise);
 
+// Variable `name` as it is, at most `most` characters; null when it is not set or empty.
+const char *setting_text(const char *name, size_t most);
+
 }  // namespace kmirror::kernel

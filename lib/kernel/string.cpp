@@ -42,7 +42,16 @@ extern "C" int kmirror_strcmp(const char *a, const char *b)
     return (strcmp)(a, b);
 }
 
-extern "C" void *memchr_inv(const void *start, int value, size_t bytes)
+// Volatile, or the compiler makes a call to memset() of it.
+extern "C" __no_sanitize_address void memset_no_sanitize_memory(void *start, int value, size_t bytes)
+{
+    auto *const at = static_cast<volatile unsigned char *>(start);
+    for (size_t i = 0; i < bytes; ++i)
+        at[i] = static_cast<unsigned char>(value);
+}
+
+// Red zones are looked at as well.
+extern "C" __no_sanitize_address void *memchr_inv(const void *start, int value, size_t bytes)
 {
     const auto *at = static_cast<const unsigned char *>(start);
     const unsigned char *const end = at + bytes;

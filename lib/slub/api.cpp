@@ -24,6 +24,16 @@ void slab_report_invalid_free(const struct kmem_cache *s, const void *object)
     WARN(true, "slab: double free or free of a bad address: cache %s, object %p\n", s->name, object);
 }
 
+void slab_init_on_free(const struct kmem_cache *s, void *object)
+{
+    const unsigned int asked = get_orig_size(s, object);
+    const unsigned int end = get_info_end(s);
+
+    memset_no_sanitize_memory(object, 0, asked);
+    memset_no_sanitize_memory(byte_at(object, end), 0, size_from_object(s) - end);
+    set_orig_size(s, object, asked);
+}
+
 [[gnu::noinline, gnu::cold]] static void warn_free_bad_obj(struct kmem_cache *s, void *object)
 {
     struct slab *slab = virt_addr_valid(object) ? virt_to_slab(object) : nullptr;
@@ -45,16 +55,17 @@ void slab_report_invalid_free(const struct kmem_cache *s, const void *object)
     return slab->slab_cache == s ? slab : nullptr;
 }
 
-[[gnu::noinline]] static void *cache_alloc_slow(struct kmem_cache *s, gfp_t flags, int node)
+[[gnu::noinline]] static void *cache_alloc_slow(struct kmem_cache *s, gfp_t flags, int node,
+                                                const void *caller)
 {
     void *object =
-        slab_charge(s, flags, slab_alloc_node(s, flags, node, READ_ONCE(s->object_size)));
+        slab_charge(s, flags, slab_alloc_node(s, flags, node, READ_ONCE(s->object_size), caller));
     if (object) [[likely]]
         trace_kmem_cache_alloc(s, 1);
     return object;
 }
 
-[[gnu::noinline]] static void cache_free_slow(struct kmem_cache *s, void *object)
+[[gnu::noinline]] static void cache_free_slow(struct kmem_cache *s, void *object, const void *caller)
 {
     struct slab *slab = cache_slab_of(s, object);
     if (!slab) [[unlikely]] {
@@ -62,7 +73,7 @@ void slab_report_invalid_free(const struct kmem_cache *s, const void *object)
         return;
     }
     trace_kmem_cache_free(s, 1);
-    slab_free(s, slab, object);
+    slab_free(s, slab, object, caller);
 }
 
 } // namespace kmirror::slub
@@ -73,7 +84,7 @@ void *kmem_cache_alloc(struct kmem_cache *s, gfp_t flags)
 {
     void *object = slab_alloc_fast(s, flags);
     if (!object) [[unlikely]]
-        return cache_alloc_slow(s, flags, NUMA_NO_NODE);
+        return cache_alloc_slow(s, flags, NUMA_NO_NODE, __builtin_return_address(0));
     return slab_zero_if(s, flags, object);
 }
 
@@ -84,7 +95,7 @@ void *kmem_cache_alloc_lru(struct kmem_cache *s, struct list_lru *, gfp_t flags)
 
 void *kmem_cache_alloc_node(struct kmem_cache *s, gfp_t flags, int node)
 {
-    return cache_alloc_slow(s, flags, node);
+    return cache_alloc_slow(s, flags, node, __builtin_return_address(0));
 }
 
 void kmem_cache_free(struct kmem_cache *s, void *object)
@@ -92,7 +103,7 @@ void kmem_cache_free(struct kmem_cache *s, void *object)
     struct slab *slab = cache_slab_of(s, object);
     if (slab && slab_free_fast(s, slab, object)) [[likely]]
         return;
-    cache_free_slow(s, object);
+    cache_free_slow(s, object, __builtin_return_address(0));
 }
 
 unsigned int kmem_cache_size(struct kmem_cache *s)

@@ -13,11 +13,13 @@
 //          taken; users wait in kmem_cache_init().
 // Fails    never returns a failure: without memory for this the program ends.
 #include <linux/cpu.h>
+#include <linux/poison.h>
 #include <linux/string.h>
 #include <kmirror/fault.h>
 
 #include "lib/slub/cpu_slab.h"
 #include "lib/slub/create.h"
+#include "lib/slub/debug.h"
 #include "lib/slub/fastpath.h"
 #include "lib/slub/geometry.h"
 #include "lib/slub/hotplug.h"
@@ -64,6 +66,11 @@ void early_kmem_cache_node_alloc(int node)
     SlabObjectIterator iterator(kmem_cache_node, slab);
     auto *n = static_cast<struct kmem_cache_node *>(iterator.next(kmem_cache_node));
     build_slab_freelist(kmem_cache_node, slab, iterator, 1);
+    if (kmem_cache_debug(kmem_cache_node)) [[unlikely]] {
+        init_object(kmem_cache_node, n, SLUB_RED_ACTIVE);
+        // As if it had been taken off the list: a check wants a link that leads somewhere.
+        set_freepointer(kmem_cache_node, n, slab_word_read(slab->word).freelist);
+    }
     slab_post_alloc_hook(kmem_cache_node, GFP_KERNEL, n, sizeof(struct kmem_cache_node));
 
     init_kmem_cache_node(n);
@@ -88,6 +95,8 @@ struct kmem_cache *bootstrap(struct kmem_cache *static_cache)
     INIT_LIST_HEAD(&s->alias_names);
     for_each_cache_node(s, [&](int, struct kmem_cache_node *n) {
         for (struct slab *slab : SlabsOn(&n->partial))
+            WRITE_ONCE(slab->slab_cache, s);
+        for (struct slab *slab : SlabsOn(&n->full))
             WRITE_ONCE(slab->slab_cache, s);
     });
     list_add(&s->list, &slab_caches);
@@ -215,6 +224,7 @@ void boot()
 
     generation_init();
     switches_init();
+    slab_debug_init();
     // Which nodes have memory is known when the page allocator has started.
     BUG_ON(totalram_pages() == 0);
     for_each_node_state (node, N_MEMORY)

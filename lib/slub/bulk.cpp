@@ -68,7 +68,7 @@ void free_to_pcs_bulk(struct kmem_cache *s, size_t size, void **p)
 // Closes the objects of a detached list, which drops those that may not be freed.
 void close_detached(DetachedFreelist *df)
 {
-    if constexpr (!KMIRROR_KASAN)
+    if (!KMIRROR_KASAN && !df->s->init_on_free)
         return;
     void *object = df->head;
     void *last = df->tail;
@@ -100,7 +100,7 @@ void uncharge_detached(const DetachedFreelist *df)
 }
 
 // Objects of caches without sheaves, or of any caches, slab by slab.
-void free_detached_bulk(struct kmem_cache *s, size_t size, void **p)
+void free_detached_bulk(struct kmem_cache *s, size_t size, void **p, const void *caller)
 {
     while (size) {
         DetachedFreelist df;
@@ -113,7 +113,7 @@ void free_detached_bulk(struct kmem_cache *s, size_t size, void **p)
         uncharge_detached(&df);
         close_detached(&df);
         if (df.count)
-            slab_free_counted(df.s, df.slab, df.head, df.tail, df.count);
+            slab_free_counted(df.s, df.slab, df.head, df.tail, df.count, caller);
     }
 }
 
@@ -173,5 +173,5 @@ void kmem_cache_free_bulk(struct kmem_cache *s, size_t size, void **p)
     if (s && cache_has_sheaves(s))
         free_to_pcs_bulk<false>(s, size, p);
     else
-        free_detached_bulk(s, size, p);
+        free_detached_bulk(s, size, p, __builtin_return_address(0));
 }

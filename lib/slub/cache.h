@@ -63,11 +63,12 @@ struct node_barn {
     unsigned int max_empty;
 };
 
-// A node's slabs. Full ones are counted but on no list.
+// A node's slabs. Full ones are counted, but on no list unless their users are stored.
 struct kmem_cache_node {
     raw_spinlock_t list_lock;
     unsigned long nr_partial;    // (N1) length of partial while unlocked
     struct list_head partial;    // guarded by list_lock
+    struct list_head full;       // of a cache that stores users, see debug.h; guarded by list_lock
     atomic_long_t nr_slabs;      // (N2) all slabs of the node, listed or not
     atomic_long_t total_objects; // (N3) objects in those
 };
@@ -92,6 +93,7 @@ struct kmem_cache_order_objects {
 // Constant once created, unless a guard is named.
 struct kmem_cache {
     // What the fast paths read.
+    struct slub_percpu_sheaves __percpu *fast_sheaves; // cpu_sheaves, or those that nobody gets
     struct slub_percpu_sheaves __percpu *cpu_sheaves;
     slab_flags_t flags;
     unsigned int sheaf_capacity; // 0: no sheaves, cpu_sheaves->main is the bootstrap sheaf
@@ -99,6 +101,7 @@ struct kmem_cache {
     unsigned int offset;         // bytes from an object to its link
     unsigned int size;           // bytes from one object to the next
     unsigned int inuse;          // bytes up to which an object is its user's
+    unsigned int red_left_pad;   // bytes of red zone in front of each object, see debug.h
     unsigned long min_partial;
     kmirror::slub::LinkKey link_key;
 
@@ -116,6 +119,9 @@ struct kmem_cache {
     unsigned int *random_seq;            // offsets in the order of first use, or NULL
     unsigned int align;
     unsigned int remote_node_defrag_ratio; // of 1024
+
+    bool init_on_alloc;                  // bytes are 0 when an object is handed out
+    bool init_on_free;                   // and already when it is taken back
 
     // For the list of caches.
     int refcount;                        // names that share it; guarded by slab_mutex

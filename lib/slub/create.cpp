@@ -16,6 +16,7 @@
 
 #include "lib/slub/cpu_slab.h"
 #include "lib/slub/create.h"
+#include "lib/slub/debug.h"
 #include "lib/slub/fastpath.h"
 #include "lib/slub/geometry.h"
 #include "lib/slub/kmalloc.h"
@@ -48,9 +49,10 @@ bool slab_args_unmergeable(const struct kmem_cache_args *args, slab_flags_t flag
 }
 
 // A cache whose slots are as good for these objects as slots of their own.
-struct kmem_cache *find_mergeable(unsigned int size, slab_flags_t flags,
+struct kmem_cache *find_mergeable(const char *name, unsigned int size, slab_flags_t flags,
                                   const struct kmem_cache_args *args)
 {
+    flags = kmem_cache_flags(flags, name);
     if (slab_args_unmergeable(args, flags))
         return nullptr;
     size = ALIGN(size, (unsigned int)sizeof(void *));
@@ -61,7 +63,9 @@ struct kmem_cache *find_mergeable(unsigned int size, slab_flags_t flags,
     list_for_each_entry_reverse (s, &slab_caches, list) {
         const bool fits = size <= s->size && s->size - size < sizeof(void *);
         const bool same = (flags & kMergeSame) == (s->flags & kMergeSame) &&
-                          s->generation.number == generation_now();
+                          s->generation.number == generation_now() &&
+                          s->init_on_alloc == switch_on(KMIRROR_SLAB_INIT_ON_ALLOC) &&
+                          s->init_on_free == switch_on(KMIRROR_SLAB_INIT_ON_FREE);
         if (fits && same && IS_ALIGNED(s->size, align) && !slab_unmergeable(s))
             return s;
     }
@@ -113,7 +117,7 @@ void remember_alias(struct kmem_cache *s, const char *name)
 struct kmem_cache *kmem_cache_alias(const char *name, unsigned int size, slab_flags_t flags,
                                     const struct kmem_cache_args *args)
 {
-    struct kmem_cache *s = find_mergeable(size, flags, args);
+    struct kmem_cache *s = find_mergeable(name, size, flags, args);
     if (!s)
         return nullptr;
     s->refcount++;
@@ -176,12 +180,29 @@ int init_percpu_sheaves(struct kmem_cache *s)
     return 0;
 }
 
+// Sheaves on which nobody is ever alone: who begins with them takes the general way.
+struct slub_percpu_sheaves __percpu *general_way_only()
+{
+    static struct slub_percpu_sheaves __percpu *held;
+    unsigned int cpu;
+
+    if (held)
+        return held;
+    held = static_cast<struct slub_percpu_sheaves *>(
+        __alloc_percpu(sizeof(struct slub_percpu_sheaves), L1_CACHE_BYTES));
+    if (held)
+        for_each_possible_cpu (cpu)
+            per_cpu_ptr(held, cpu)->lock.owner = 1;
+    return held;
+}
+
 // The parts of a cache that take memory, in the order of their release.
 int init_cache_parts(struct kmem_cache *s)
 {
     s->cpu_sheaves = static_cast<struct slub_percpu_sheaves *>(
         __alloc_percpu(sizeof(struct slub_percpu_sheaves), L1_CACHE_BYTES));
-    if (!s->cpu_sheaves)
+    s->fast_sheaves = s->init_on_alloc || s->init_on_free ? general_way_only() : s->cpu_sheaves;
+    if (!s->cpu_sheaves || !s->fast_sheaves)
         return -ENOMEM;
     int error = s->generation.cpu_slabs && !(s->flags & SLAB_DEBUG_FLAGS) ? alloc_kmem_cache_cpus(s) : 0;
     if (!error)
@@ -210,11 +231,6 @@ int check_arguments(const char *name, unsigned int object_size, const struct kme
 {
     if (!name || !object_size || object_size > KMALLOC_MAX_SIZE) {
         pr_err("kmem_cache_create(%s) integrity check failed\n", name ? name : "(NULL)");
-        return -EINVAL;
-    }
-    if (flags & SLAB_DEBUG_FLAGS) {
-        pr_err("kmem_cache_create(%s): slab debugging (flags %#x) is not available yet; "
-               "create the cache without it\n", name, flags & SLAB_DEBUG_FLAGS);
         return -EINVAL;
     }
     if (flags & ~(SLAB_CORE_FLAGS | SLAB_DEBUG_FLAGS))
@@ -348,12 +364,35 @@ int init_cache_barns(struct kmem_cache *s)
     return 0;
 }
 
+// Sizes and order. Letter O of the debugging options: not at the price of a larger slab.
+static bool calculate_debug_sizes(const struct kmem_cache_args *args, struct kmem_cache *s)
+{
+    constexpr slab_flags_t kMetadata = SLAB_RED_ZONE | SLAB_POISON | SLAB_STORE_USER;
+
+    if (!calculate_sizes(args, s))
+        return false;
+    if (!higher_order_debug_disabled() || get_order(s->size) <= get_order(s->object_size))
+        return true;
+    s->flags &= ~kMetadata;
+    s->offset = 0;
+    return calculate_sizes(args, s);
+}
+
+// Objects whose bytes stay as the constructor, or a reader, or poison needs them, are not zeroed.
+static void decide_zeroing(struct kmem_cache *s)
+{
+    const bool kept = s->ctor || (s->flags & (SLAB_TYPESAFE_BY_RCU | SLAB_POISON));
+
+    s->init_on_alloc = !kept && switch_on(KMIRROR_SLAB_INIT_ON_ALLOC);
+    s->init_on_free = !kept && switch_on(KMIRROR_SLAB_INIT_ON_FREE);
+}
+
 int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int size,
                          const struct kmem_cache_args *args, slab_flags_t flags)
 {
     s->name = name;
     s->object_size = size;
-    s->flags = flags;
+    s->flags = kmem_cache_flags(flags, name);
     s->align = args->align;
     s->ctor = args->ctor;
     s->useroffset = args->useroffset;
@@ -365,8 +404,9 @@ int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int si
         s->flags |= __CMPXCHG_DOUBLE;
     if (switch_on(KMIRROR_SLAB_FREELIST_HARDENED))
         s->link_key = {get_random_long(), ~0UL};
-    if (!calculate_sizes(args, s))
+    if (!calculate_debug_sizes(args, s))
         return -EINVAL;
+    decide_zeroing(s);
     // The larger the object, the more empty slabs are kept from the page allocator.
     const unsigned long wanted = ilog2(s->size) / 2;
     s->min_partial = clamp_t(unsigned long, wanted, MIN_PARTIAL, MAX_PARTIAL);

@@ -22,11 +22,9 @@ void kmem_obj_info(struct kmem_obj_info *info, void *object)
 {
     const struct slab *slab = slab_of_object(object);
     struct kmem_cache *s = slab->slab_cache;
-    void *start = slab_address(slab);
-
     info->kp_ptr = object;
     info->kp_slab_cache = s;
-    info->kp_objp = byte_at(start, bytes_between(start, object) / s->size * s->size);
+    info->kp_objp = nearest_obj(s, slab, object);
     info->kp_data_offset = 0;
 }
 

@@ -63,10 +63,12 @@ namespace kmirror::slub {
     return free_to_main(s, slab, object);
 }
 
-// The general way. `orig_size`: bytes the caller asked for, at most object_size.
+// The general way. `orig_size`: bytes the caller asked for, at most object_size. `caller`: who
+// that is, for caches that store it; NULL: the allocator.
 template <unsigned int alloc_flags = SLAB_ALLOC_DEFAULT>
 [[gnu::always_inline]] inline void *slab_alloc_node(struct kmem_cache *s, gfp_t gfp, int node,
-                                                    size_t orig_size)
+                                                    size_t orig_size,
+                                                    const void *caller = nullptr)
 {
     if constexpr (!(alloc_flags & SLAB_ALLOC_NO_HOOKS))
         if (!slab_pre_alloc_hook(s, gfp, 1)) [[unlikely]]
@@ -74,7 +76,9 @@ template <unsigned int alloc_flags = SLAB_ALLOC_DEFAULT>
 
     void *object = only_cpu_slab(s) ? nullptr : alloc_from_pcs(s, gfp, alloc_flags, node);
     if (!object) [[unlikely]] {
-        object = ___slab_alloc(s, gfp, node, alloc_flags);
+        object = kmem_cache_debug(s)
+                     ? debug_slab_alloc(s, gfp, node, orig_size, caller, alloc_flags)
+                     : ___slab_alloc(s, gfp, node, alloc_flags);
         if (!object)
             return nullptr;
     }
@@ -82,14 +86,15 @@ template <unsigned int alloc_flags = SLAB_ALLOC_DEFAULT>
     return object;
 }
 
-[[gnu::always_inline]] inline void slab_free(struct kmem_cache *s, struct slab *slab, void *object)
+[[gnu::always_inline]] inline void slab_free(struct kmem_cache *s, struct slab *slab, void *object,
+                                             const void *caller = nullptr)
 {
     memcg_slab_free_hook(s, slab, object);
     if (!slab_free_hook(s, object)) [[unlikely]]
         return;
     if (!only_cpu_slab(s) && can_free_to_pcs(s, slab) && free_to_pcs(s, object)) [[likely]]
         return;
-    slab_free_counted(s, slab, object, object, 1);
+    slab_free_counted(s, slab, object, object, 1, caller);
 }
 
 // Charges a fresh object, or NULL, to the caller's group. NULL: it is beyond its limit.

@@ -19,6 +19,7 @@
 //          change together; it is dropped again when the swap fails. Pages are freed after.
 // Fails    never.
 #include "lib/slub/cpu_slab.h"
+#include "lib/slub/debug.h"
 #include "lib/slub/free.h"
 #include "lib/slub/kmalloc.h"
 #include "lib/slub/node.h"
@@ -109,8 +110,12 @@ bool slab_free_settle(struct kmem_cache *s, struct slab *slab, const SlabFree &s
 } // namespace
 
 void __slab_free(struct kmem_cache *s, struct slab *slab, void *head, void *tail,
-                 unsigned int count)
+                 unsigned int count, const void *caller)
 {
+    if (kmem_cache_debug(s)) [[unlikely]] {
+        free_to_partial_list(s, slab, head, tail, count, caller);
+        return;
+    }
     SlabFree state;
 
     do

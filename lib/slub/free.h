@@ -15,25 +15,26 @@
 namespace kmirror::slub {
 
 // `count` objects linked from `head` to `tail`, all of `slab`, already closed.
+// `caller`: who frees them, for caches that store that.
 void __slab_free(struct kmem_cache *s, struct slab *slab, void *head, void *tail,
-                 unsigned int count);
+                 unsigned int count, const void *caller = nullptr);
 
 // The same, but into the CPU's slab if there is such a thing and it is that.
 inline void do_slab_free(struct kmem_cache *s, struct slab *slab, void *head, void *tail,
-                         unsigned int count)
+                         unsigned int count, const void *caller = nullptr)
 {
     if (s->cpu_slab)
         cpu_slab_free(s, slab, head, tail, count);
     else
-        __slab_free(s, slab, head, tail, count);
+        __slab_free(s, slab, head, tail, count, caller);
 }
 
 // The same for objects a user frees, counted as the generation counts: with cpu slabs that
 // is done further down, in calls.
 inline void slab_free_counted(struct kmem_cache *s, struct slab *slab, void *head, void *tail,
-                              unsigned int count)
+                              unsigned int count, const void *caller = nullptr)
 {
-    do_slab_free(s, slab, head, tail, count);
+    do_slab_free(s, slab, head, tail, count, caller);
     if (!s->cpu_slab)
         stat_add(s, FREE_SLOWPATH, count);
 }

@@ -3,6 +3,7 @@
 // lib/slub/geometry.cpp: the sizing rules.
 //
 //   object      0 ...... object_size | pad to a word | link, if not inside | pad to align
+//   debugging adds to that: debug.h
 //               |                    ^ inuse is here or before             ^ size
 //               | offset of the link: the word at half the object's length
 //
@@ -17,6 +18,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 
+#include "lib/slub/debug.h"
 #include "lib/slub/geometry.h"
 #include "lib/slub/sheaf.h"
 #include "lib/slub/switches.h"
@@ -72,22 +74,46 @@ int calculate_order(unsigned int size)
     return order <= MAX_PAGE_ORDER ? order : kNoOrder;
 }
 
+// The bytes of a free object are watched.
+bool link_must_leave_object(const struct kmem_cache *s)
+{
+    const bool red_zone_near = s->object_size < sizeof(void *) || slub_debug_orig_size(s);
+    return (s->flags & SLAB_POISON) || ((s->flags & SLAB_RED_ZONE) && red_zone_near);
+}
+
 // Where a free object keeps its link; returns the bytes used so far.
 unsigned int place_link(const struct kmem_cache_args *args, struct kmem_cache *s, unsigned int size)
 {
     // Readers or the constructor's work must survive a free.
     const bool keep_object = (s->flags & SLAB_TYPESAFE_BY_RCU) || s->ctor;
+    const bool watched = link_must_leave_object(s);
 
-    if (keep_object && args->use_freeptr_offset) {
+    if (keep_object && args->use_freeptr_offset && !watched) {
         s->offset = args->freeptr_offset;
         return size;
     }
-    if (keep_object) {
+    if (keep_object || watched) {
         s->offset = size;
         return size + sizeof(void *);
     }
     // In the middle, out of reach of small overruns from either side.
     s->offset = ALIGN_DOWN(s->object_size / 2, (unsigned int)sizeof(void *));
+    return size;
+}
+
+// What debugging keeps beside an object; returns the bytes used so far.
+unsigned int place_metadata(struct kmem_cache *s, unsigned int size)
+{
+    s->red_left_pad = 0;
+    if (s->flags & SLAB_STORE_USER)
+        size += 2 * sizeof(struct track);
+    if (slub_debug_orig_size(s))
+        size += sizeof(unsigned long);
+    if (s->flags & SLAB_RED_ZONE) {
+        // The gap keeps a write in front of the next object off the tracks.
+        s->red_left_pad = ALIGN((unsigned int)sizeof(void *), s->align);
+        size += (unsigned int)sizeof(void *) + s->red_left_pad;
+    }
     return size;
 }
 
@@ -168,8 +194,16 @@ bool calculate_sizes(const struct kmem_cache_args *args, struct kmem_cache *s)
 {
     unsigned int size = ALIGN(s->object_size, (unsigned int)sizeof(void *));
 
+    const bool keep_object = (s->flags & SLAB_TYPESAFE_BY_RCU) || s->ctor;
+    s->flags &= ~__OBJECT_POISON;
+    if ((s->flags & SLAB_POISON) && !keep_object)
+        s->flags |= __OBJECT_POISON;
+    // The right red zone is never empty.
+    if ((s->flags & SLAB_RED_ZONE) && size == s->object_size)
+        size += sizeof(void *);
+
     s->inuse = size;
-    size = place_link(args, s, size);
+    size = place_metadata(s, place_link(args, s, size));
     // Objects follow each other, so each is as long as the alignment wants.
     s->size = ALIGN(size, s->align);
 

@@ -17,7 +17,7 @@
 #include <linux/string.h>
 #include <trace/events/kmem.h>
 
-#include "lib/slub/slab.h"
+#include "lib/slub/debug.h"
 
 namespace kmirror::slub {
 
@@ -33,15 +33,29 @@ namespace kmirror::slub {
     return !kmirror_faults_on() || !slab_failure_due(s, flags, count);
 }
 
+inline bool slab_want_init_on_alloc(const struct kmem_cache *s, gfp_t flags)
+{
+    return s->init_on_alloc || (flags & __GFP_ZERO);
+}
+
+// The link of a zeroed free object is all that must be zeroed again.
+inline void maybe_wipe_obj_freeptr(const struct kmem_cache *s, void *object)
+{
+    if (s->init_on_free && !freeptr_outside_object(s)) [[unlikely]]
+        memset_no_sanitize_memory(byte_at(object, s->offset), 0, sizeof(void *));
+}
+
 // Opens the object for use. `orig_size` bytes were asked for; what is behind stays closed.
 [[gnu::always_inline]] inline void slab_post_alloc_hook(const struct kmem_cache *s, gfp_t flags,
                                                         void *object, size_t orig_size)
 {
     if constexpr (KMIRROR_KASAN)
         kasan_unpoison(object, READ_ONCE(s->object_size));
-    // All of it, so that a later krealloc() with __GFP_ZERO finds the rest zeroed.
-    if (flags & __GFP_ZERO)
-        memset(object, 0, READ_ONCE(s->object_size));
+    maybe_wipe_obj_freeptr(s, object);
+    // All of it, so that a later krealloc() with __GFP_ZERO finds the rest zeroed; unless that
+    // is red zone, and krealloc() knows where it begins.
+    if (slab_want_init_on_alloc(s, flags))
+        memset(object, 0, slub_debug_orig_size(s) ? orig_size : READ_ONCE(s->object_size));
     if constexpr (KMIRROR_KASAN)
         if (orig_size < READ_ONCE(s->object_size))
             kasan_poison(byte_at(object, orig_size), READ_ONCE(s->object_size) - orig_size,
@@ -50,7 +64,7 @@ namespace kmirror::slub {
 
 inline void slab_post_alloc_bulk(const struct kmem_cache *s, gfp_t flags, size_t count, void **p)
 {
-    if (!KMIRROR_KASAN && !(flags & __GFP_ZERO))
+    if (!KMIRROR_KASAN && !slab_want_init_on_alloc(s, flags) && !s->init_on_free)
         return;
     for (size_t i = 0; i < count; i++)
         slab_post_alloc_hook(s, flags, p[i], READ_ONCE(s->object_size));
@@ -60,6 +74,9 @@ inline void slab_post_alloc_bulk(const struct kmem_cache *s, gfp_t flags, size_t
 [[gnu::noinline, gnu::cold]] void slab_report_invalid_free(const struct kmem_cache *s,
                                                            const void *object);
 
+// Zeroes the object and what lies behind it, but no red zone.
+[[gnu::noinline, gnu::cold]] void slab_init_on_free(const struct kmem_cache *s, void *object);
+
 // Closes the object. Its last use was before this call.
 [[gnu::always_inline]] inline bool slab_free_hook(const struct kmem_cache *s, void *object)
 {
@@ -68,10 +85,13 @@ inline void slab_post_alloc_bulk(const struct kmem_cache *s, gfp_t flags, size_t
             slab_report_invalid_free(s, object);
             return false;
         }
-        // Readers of a TYPESAFE_BY_RCU object may look until the slab is gone.
-        if (!(s->flags & SLAB_TYPESAFE_BY_RCU))
-            kasan_poison(object, s->size, KASAN_SLAB_FREE);
     }
+    if (s->init_on_free) [[unlikely]]
+        slab_init_on_free(s, object);
+    // Readers of a TYPESAFE_BY_RCU object may look until the slab is gone.
+    if constexpr (KMIRROR_KASAN)
+        if (!(s->flags & SLAB_TYPESAFE_BY_RCU))
+            kasan_poison(object, size_from_object(s), KASAN_SLAB_FREE);
     return true;
 }
 
@@ -85,13 +105,14 @@ inline void slab_poison(const struct slab *slab)
 // Runs the constructor on a free object.
 inline void setup_object(const struct kmem_cache *s, void *object)
 {
+    setup_object_debug(s, object);
     if (!s->ctor) [[likely]]
         return;
     if constexpr (KMIRROR_KASAN)
         kasan_unpoison(object, s->object_size);
     s->ctor(object);
     if constexpr (KMIRROR_KASAN)
-        kasan_poison(object, s->size, KASAN_SLAB_REDZONE);
+        kasan_poison(object, size_from_object(s), KASAN_SLAB_REDZONE);
 }
 
 } // namespace kmirror::slub

@@ -156,6 +156,7 @@ void kmirror_slab_geometry(struct kmem_cache *s, struct kmirror_slab_geometry *o
     out->size = s->size;
     out->align = s->align;
     out->inuse = s->inuse;
+    out->red_left_pad = s->red_left_pad;
     out->freeptr_offset = s->offset;
     out->order = s->oo.order;
     out->objects = s->oo.objects;

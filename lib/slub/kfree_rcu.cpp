@@ -184,8 +184,8 @@ void *kvmalloc_obj_start_addr(void *place)
 
     if (!PageSlab(page))
         return start;
-    const unsigned int size = slab_of_object(place)->slab_cache->size;
-    return byte_at(start, bytes_between(start, place) / size * size);
+    const struct slab *slab = slab_of_object(place);
+    return nearest_obj(slab->slab_cache, slab, place);
 }
 
 void rcu_sheaf_retire(struct slab_sheaf *sheaf)

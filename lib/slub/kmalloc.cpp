@@ -9,10 +9,12 @@
 // Bounds   KMALLOC_MAX_SIZE.
 // Locking  as fastpath.h.
 // Fails    as <linux/slab.h> says.
+#include <linux/poison.h>
 #include <linux/string.h>
 
 #include "lib/slub/fastpath.h"
 #include "lib/slub/kmalloc.h"
+#include "lib/slub/switches.h"
 
 kmem_buckets kmalloc_caches[NR_KMALLOC_TYPES];
 
@@ -38,25 +40,27 @@ struct kmem_cache *kmalloc_slab(const kmem_buckets *table, size_t size, gfp_t gf
     return s;
 }
 
-[[gnu::noinline]] void *kmalloc_from_slow(struct kmem_cache *s, gfp_t gfp, int node, size_t size)
+[[gnu::noinline]] void *kmalloc_from_slow(struct kmem_cache *s, gfp_t gfp, int node, size_t size,
+                                       const void *caller)
 {
     if (!s)
         s = kmalloc_slab_started(size, gfp);
-    void *object = slab_charge(s, gfp, slab_alloc_node(s, gfp, node, size));
+    void *object = slab_charge(s, gfp, slab_alloc_node(s, gfp, node, size, caller));
     if (object) [[likely]]
         trace_kmem_cache_alloc(s, 1);
     return object;
 }
 
-[[gnu::always_inline]] inline void *kmalloc_from(struct kmem_cache *s, gfp_t gfp, size_t size)
+[[gnu::always_inline]] inline void *kmalloc_from(struct kmem_cache *s, gfp_t gfp, size_t size,
+                                                 const void *caller)
 {
     void *object = s ? slab_alloc_fast(s, gfp) : nullptr;
     if (!object) [[unlikely]]
-        return kmalloc_from_slow(s, gfp, NUMA_NO_NODE, size);
+        return kmalloc_from_slow(s, gfp, NUMA_NO_NODE, size, caller);
     return slab_zero_if(s, gfp, object);
 }
 
-[[gnu::noinline]] void kfree_slow(void *object)
+[[gnu::noinline]] void kfree_slow(void *object, const void *caller)
 {
     if constexpr (!KMIRROR_RELEASE)
         if (WARN_ONCE(!virt_addr_valid(object), "kfree(%p): not an address of the allocator\n", object))
@@ -67,12 +71,14 @@ struct kmem_cache *kmalloc_slab(const kmem_buckets *table, size_t size, gfp_t gf
         return;
     }
     trace_kmem_cache_free(slab->slab_cache, 1);
-    slab_free(slab->slab_cache, slab, object);
+    slab_free(slab->slab_cache, slab, object, caller);
 }
 
 void *kmalloc_large(size_t size, gfp_t gfp, int node)
 {
     const unsigned int order = get_order(size);
+    if (switch_on(KMIRROR_SLAB_INIT_ON_ALLOC)) [[unlikely]]
+        gfp |= __GFP_ZERO;
     struct page *page = alloc_frozen_pages_node(node, gfp | __GFP_COMP, order);
     if (!page)
         return nullptr;
@@ -83,32 +89,54 @@ void *kmalloc_large(size_t size, gfp_t gfp, int node)
     return object;
 }
 
-// Usable bytes of an object by the rules of krealloc(); 0 with a warning: not ours.
-size_t krealloc_room(const void *object)
+// What krealloc() finds.
+struct Found {
+    struct kmem_cache *s; // NULL: whole pages
+    size_t room;          // bytes it may have where it stands; 0: not ours, and that was said
+    size_t used;          // bytes of those that were asked for, as far as that is known
+};
+
+Found krealloc_find(const void *object)
 {
     struct page *page = virt_to_head_page(object);
 
-    if (PageSlab(page)) [[likely]]
-        return READ_ONCE(slab_of_object(object)->slab_cache->object_size);
+    if (PageSlab(page)) [[likely]] {
+        struct kmem_cache *s = slab_of_object(object)->slab_cache;
+        const size_t room = READ_ONCE(s->object_size);
+        return {s, room, slub_debug_orig_size(s) ? get_orig_size(s, object) : room};
+    }
     if (WARN_ON(!PageLargeKmalloc(page) || object != page_address(page)))
-        return 0;
-    return page_size(page);
+        return {nullptr, 0, 0};
+    return {nullptr, page_size(page), page_size(page)};
 }
 
-// Makes `object` one of new_size bytes where it stands; `room` is what it has.
-void krealloc_in_place(void *object, size_t new_size, size_t room, gfp_t gfp)
+// Makes `object` one of new_size bytes where it stands.
+void krealloc_in_place(void *object, size_t new_size, const Found &found, gfp_t gfp)
 {
-    kasan_unpoison(object, room);
-    if (gfp & __GFP_ZERO)
-        memset(byte_at(object, new_size), 0, room - new_size);
+    kasan_unpoison(object, found.room);
+    if ((gfp & __GFP_ZERO) || switch_on(KMIRROR_SLAB_INIT_ON_ALLOC)) {
+        if (found.used < new_size)
+            memset(byte_at(object, found.used), 0, new_size - found.used);
+        else
+            memset(byte_at(object, new_size), 0, found.room - new_size);
+    }
+    if (found.s && slub_debug_orig_size(found.s)) {
+        set_orig_size(found.s, object, (unsigned int)new_size);
+        if (found.s->flags & SLAB_RED_ZONE)
+            memset_no_sanitize_memory(byte_at(object, new_size), SLUB_RED_ACTIVE, found.room - new_size);
+    }
     if constexpr (KMIRROR_KASAN)
-        kasan_poison(byte_at(object, new_size), room - new_size, KASAN_SLAB_REDZONE);
+        kasan_poison(byte_at(object, new_size), found.room - new_size, KASAN_SLAB_REDZONE);
 }
 
 size_t slab_ksize(const struct slab *slab)
 {
     const struct kmem_cache *s = slab->slab_cache;
-    return s->flags & SLAB_TYPESAFE_BY_RCU ? s->inuse : s->size;
+
+    // What lies behind the object is watched, or is metadata.
+    if (s->flags & (SLAB_RED_ZONE | SLAB_POISON))
+        return s->object_size;
+    return s->flags & (SLAB_TYPESAFE_BY_RCU | SLAB_STORE_USER) ? s->inuse : s->size;
 }
 
 } // namespace
@@ -157,24 +185,25 @@ void *__kmalloc(size_t size, gfp_t flags)
 {
     if (size - 1 >= KMALLOC_MAX_CACHE_SIZE) [[unlikely]]
         return size ? kmalloc_large(size, flags, NUMA_NO_NODE) : ZERO_SIZE_PTR;
-    return kmalloc_from(__kmalloc_bucket(size, flags), flags, size);
+    return kmalloc_from(__kmalloc_bucket(size, flags), flags, size, __builtin_return_address(0));
 }
 
 void *__kmalloc_node(size_t size, gfp_t flags, int node)
 {
     if (size - 1 >= KMALLOC_MAX_CACHE_SIZE) [[unlikely]]
         return size ? kmalloc_large(size, flags, node) : ZERO_SIZE_PTR;
-    return kmalloc_from_slow(__kmalloc_bucket(size, flags), flags, node, size);
+    return kmalloc_from_slow(__kmalloc_bucket(size, flags), flags, node, size,
+                             __builtin_return_address(0));
 }
 
 void *__kmalloc_cache(struct kmem_cache *s, gfp_t flags, size_t size)
 {
-    return kmalloc_from(s, flags, size);
+    return kmalloc_from(s, flags, size, __builtin_return_address(0));
 }
 
 void *__kmalloc_cache_node(struct kmem_cache *s, gfp_t flags, int node, size_t size)
 {
-    return kmalloc_from_slow(s, flags, node, size);
+    return kmalloc_from_slow(s, flags, node, size, __builtin_return_address(0));
 }
 
 void *__kmalloc_large(size_t size, gfp_t flags)
@@ -198,7 +227,7 @@ void kfree(const void *objp)
         if (slab && slab_free_fast(slab->slab_cache, slab, object)) [[likely]]
             return;
     }
-    kfree_slow(object);
+    kfree_slow(object, __builtin_return_address(0));
 }
 
 void kfree_sensitive(const void *objp)
@@ -221,7 +250,10 @@ size_t ksize(const void *objp)
         return page_size(page);
     if (WARN_ON(!PageSlab(page)))
         return page_size(page);
-    return slab_ksize(slab_of_object(objp));
+    struct slab *slab = slab_of_object(objp);
+    // From now on all of it is its user's.
+    set_orig_size(slab->slab_cache, const_cast<void *>(objp), slab->slab_cache->object_size);
+    return slab_ksize(slab);
 }
 
 size_t kmalloc_size_roundup(size_t size)
@@ -246,13 +278,14 @@ void *krealloc_node_align(const void *p, size_t new_size, unsigned long align, g
     if (WARN_ON(!kasan_byte_accessible(p)))
         return nullptr;
 
-    const size_t room = krealloc_room(p);
+    const Found found = krealloc_find(p);
+    const size_t room = found.room;
     if (!room)
         return nullptr;
     const bool wrong_node = (flags & __GFP_THISNODE) && nid != NUMA_NO_NODE &&
                             nid != page_to_nid(virt_to_page(p));
     if (new_size <= room && is_aligned_to(p, align) && !wrong_node) {
-        krealloc_in_place(object, new_size, room, flags);
+        krealloc_in_place(object, new_size, found, flags);
         return object;
     }
 
@@ -261,7 +294,7 @@ void *krealloc_node_align(const void *p, size_t new_size, unsigned long align, g
         return nullptr;
     // The bytes behind the requested ones are copied as well, they may be in use by now.
     kasan_unpoison(object, room);
-    memcpy(moved, object, min_t(size_t, new_size, room));
+    memcpy(moved, object, min_t(size_t, new_size, found.used));
     kfree(object);
     return moved;
 }

@@ -17,6 +17,7 @@ void init_kmem_cache_node(struct kmem_cache_node *n)
     n->nr_partial = 0;
     raw_spin_lock_init(&n->list_lock);
     INIT_LIST_HEAD(&n->partial);
+    INIT_LIST_HEAD(&n->full);
     atomic_long_set(&n->nr_slabs, 0);
     atomic_long_set(&n->total_objects, 0);
 }

@@ -27,7 +27,7 @@ namespace {
 constexpr gfp_t kNolockFlags = __GFP_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | __GFP_NOMEMALLOC;
 
 // An object of the class for `size` bytes, or NULL.
-void *alloc_nolock(struct kmem_cache *s, gfp_t gfp, int node)
+void *alloc_nolock(struct kmem_cache *s, gfp_t gfp, int node, size_t size, const void *caller)
 {
     // slab_lock() would be waited for by who interrupted its holder.
     if (!(s->flags & __CMPXCHG_DOUBLE) && !(s->flags & SLAB_DEBUG_FLAGS))
@@ -35,6 +35,8 @@ void *alloc_nolock(struct kmem_cache *s, gfp_t gfp, int node)
     if (!only_cpu_slab(s))
         if (void *object = alloc_from_pcs(s, gfp, SLAB_ALLOC_NOLOCK, node))
             return object;
+    if (kmem_cache_debug(s)) [[unlikely]]
+        return debug_slab_alloc(s, gfp, node, size, caller, SLAB_ALLOC_NOLOCK);
     return ___slab_alloc(s, gfp, node, SLAB_ALLOC_NOLOCK);
 }
 
@@ -65,6 +67,8 @@ using namespace kmirror::slub;
 
 void *kmalloc_nolock(size_t size, gfp_t gfp, int node)
 {
+    const void *caller = __builtin_return_address(0);
+
     VM_WARN_ON_ONCE(gfp & ~kNolockFlags);
     gfp |= __GFP_NOWARN | __GFP_NOMEMALLOC;
     if (!size)
@@ -73,11 +77,11 @@ void *kmalloc_nolock(size_t size, gfp_t gfp, int node)
     if (!s || !can_spin_trylock())
         return nullptr;
 
-    void *object = alloc_nolock(s, gfp, node);
+    void *object = alloc_nolock(s, gfp, node, size, caller);
     if (!object) {
         // Whom we interrupted holds the locks of one class, hardly those of the next as well.
         s = class_for(s->object_size + 1, gfp);
-        object = s ? alloc_nolock(s, gfp, node) : nullptr;
+        object = s ? alloc_nolock(s, gfp, node, size, caller) : nullptr;
         if (!object)
             return nullptr;
     }

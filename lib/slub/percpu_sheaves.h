@@ -107,7 +107,7 @@ inline void stat_sheaf_mismatch(const struct kmem_cache *s)
 // the general way, nothing has changed.
 [[gnu::always_inline]] inline void *alloc_from_main(struct kmem_cache *s)
 {
-    struct slub_percpu_sheaves __percpu *all = s->cpu_sheaves;
+    struct slub_percpu_sheaves __percpu *all = s->fast_sheaves;
     void *object = nullptr;
 
     if (!km_local_trylock_alone(&all->lock)) [[unlikely]]
@@ -125,7 +125,7 @@ inline void stat_sheaf_mismatch(const struct kmem_cache *s)
 [[gnu::always_inline]] inline bool free_to_main(struct kmem_cache *s, const struct slab *slab,
                                                 void *object)
 {
-    struct slub_percpu_sheaves __percpu *all = s->cpu_sheaves;
+    struct slub_percpu_sheaves __percpu *all = s->fast_sheaves;
 
     if (slab_test_pfmemalloc(slab) || !km_local_trylock_alone(&all->lock)) [[unlikely]]
         return false;

@@ -16,6 +16,7 @@
 #include <linux/smp.h>
 
 #include "lib/slub/cpu_slab.h"
+#include "lib/slub/debug.h"
 #include "lib/slub/deferred.h"
 #include "lib/slub/free.h"
 #include "lib/slub/node.h"
@@ -225,6 +226,8 @@ bool __kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size, void 
 {
     if (s->cpu_slab)
         return cpu_slab_alloc_bulk(s, gfp, size, p);
+    if (kmem_cache_debug(s)) [[unlikely]]
+        return debug_alloc_bulk(s, gfp, size, p, nullptr);
     const unsigned int got = refill_objects(s, p, gfp, size, size);
     if (got < size) {
         __kmem_cache_free_bulk(s, got, p);

@@ -85,6 +85,10 @@ struct slab *allocate_slab(struct kmem_cache *s, gfp_t gfp, int node, Spin spin)
     // From here on an address in it is an object's.
     __SetPageSlab(page);
     slab_poison(slab);
+    // As a page allocator does that zeroes.
+    if (s->init_on_alloc || s->init_on_free) [[unlikely]]
+        memset_no_sanitize_memory(slab_address(slab), 0, PAGE_SIZE << slab_order(slab));
+    setup_slab_debug(s, slab);
     return slab;
 }
 
@@ -121,6 +125,8 @@ struct slab *new_slab(struct kmem_cache *s, gfp_t flags, int node, Spin spin)
 
 void free_slab(struct kmem_cache *s, struct slab *slab)
 {
+    if (kmem_cache_debug_flags(s, SLAB_CONSISTENCY_CHECKS)) [[unlikely]]
+        check_free_slab(s, slab);
     if (s->flags & SLAB_TYPESAFE_BY_RCU) [[unlikely]]
         call_rcu(&slab->rcu_head, rcu_free_slab);
     else
@@ -140,7 +146,7 @@ void discard_slab(struct kmem_cache *s, struct slab *slab)
 }
 
 SlabObjectIterator::SlabObjectIterator(const struct kmem_cache *s, const struct slab *slab)
-    : start_(slab_address(slab)), sequence_length_(0),
+    : start_(fixup_red_left(s, slab_address(slab))), sequence_length_(0),
       slab_bytes_((unsigned long)slab_objects(slab) * s->size)
 {
     if (!s->random_seq || slab_objects(slab) < 2) [[likely]]

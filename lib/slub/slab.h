@@ -121,6 +121,19 @@ inline void set_freepointer(const struct kmem_cache *s, void *object, const void
     link_write(object, s->offset, s->link_key, next);
 }
 
+// From where a slab, or an object with its left red zone, begins to the object itself.
+inline void *fixup_red_left(const struct kmem_cache *s, void *start)
+{
+    return byte_at(start, s->red_left_pad);
+}
+
+// The start of the object that holds `place`, an address of the slab.
+inline void *nearest_obj(const struct kmem_cache *s, const struct slab *slab, const void *place)
+{
+    void *start = slab_address(slab);
+    return fixup_red_left(s, byte_at(start, bytes_between(start, place) / s->size * s->size));
+}
+
 // The link lies behind the object, so the object's own bytes survive being free.
 inline bool freeptr_outside_object(const struct kmem_cache *s)
 {

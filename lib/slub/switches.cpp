@@ -30,6 +30,8 @@ Switch switches[KMIRROR_SLAB_NR_SWITCHES] = {
     {"KMIRROR_SLAB_FREELIST_HARDENED", 0, -1},
     {"KMIRROR_SLAB_CMPXCHG_DOUBLE", 1, -1},
     {"KMIRROR_SLAB_MERGE", 1, -1},
+    {"KMIRROR_INIT_ON_ALLOC", 0, -1},
+    {"KMIRROR_INIT_ON_FREE", 0, -1},
 };
 
 int sheaf_capacity = kCapacityUnset;

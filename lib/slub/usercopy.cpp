@@ -68,7 +68,11 @@ void __check_heap_object(const void *address, unsigned long bytes, const struct 
                          bool to_user)
 {
     const struct kmem_cache *s = slab->slab_cache;
-    const auto offset = (unsigned int)(bytes_between(slab_address(slab), address) % s->size);
+    auto offset = (unsigned int)(bytes_between(slab_address(slab), address) % s->size);
+
+    if (offset < s->red_left_pad)
+        usercopy_abort("SLUB object in left red zone", s->name, to_user, offset, bytes);
+    offset -= s->red_left_pad;
     const unsigned int into = offset - s->useroffset;
 
     if (offset < s->useroffset || into > s->usersize || bytes > s->usersize - into)
