@@ -1,10 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * <kmirror/fault.h>: making allocations fail on purpose.
+ * <kmirror/fault.h>: making allocations, try-locks and CPU removal fail on purpose.
  *
- * Points: "failslab" (one object of any cache) and "fail_page_alloc" (one block of
- * pages). They are libfiu points, so libfiu's own tools reach them as well once
- * kmirror_fault_watch() has lifted the flag that normally keeps it out of the way.
+ * Points, by the kernel's names where it has them:
+ *
+ *   failslab           one object of any cache
+ *   fail_page_alloc    one block of pages
+ *   fail_percpu        one extent of per-CPU memory
+ *   fail_trylock       one try for a spinlock or a local lock
+ *   fail_cpu_offline   taking a CPU away
+ *
+ * They are libfiu points, so fiu-run and fiu-ctrl reach them: a program that was started by
+ * fiu-run listens from its start, another one after kmirror_fault_watch(). Objects of one
+ * cache are also the point failslab/NAME there.
+ *
+ * Each point has the attributes of the kernel's fault injection (Documentation/
+ * fault-injection), asked in its order: the thread's nth failure, which beats everything;
+ * probability; task filter; times; space; interval; chance; functions on the stack.
+ * Chance is drawn from the thread's own generator, so KMIRROR_SEED repeats it however many
+ * threads there are.
+ *
+ * Settings come from kmirror_fault_configure(), the variable KMIRROR_FAULT with the same text,
+ * KMIRROR_FAULT_DIR with files in the shape of debugfs, or fiu-ctrl. Every failure is
+ * written into a log that says where it was injected and how to have it again.
  *
  * A request with __GFP_NOFAIL never fails, whatever is switched on here. In a build
  * with FAULTS=0 nothing can be switched on: the functions return -EOPNOTSUPP, false
@@ -19,9 +37,67 @@
 #include <linux/kconfig.h>
 #include <linux/types.h>
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The name of point @index, 0 to the last; NULL past it. */
+const char *kmirror_fault_point(unsigned int index);
+
+/*
+ * One point's attributes, named as the kernel's files. A point that was never set has the kernel's
+ * defaults: probability 0, interval 1, times 1, space 0, verbose 2, stacktrace_depth 32,
+ * ignore_gfp_wait on, min_order 1.
+ */
+struct kmirror_fault_attr {
+    double probability;             /* percent, 0 to 100; 0: off */
+    unsigned long interval;         /* every interval-th request, from 1 */
+    long times;                     /* failures left; -1: no limit */
+    unsigned long space;            /* bytes that are granted before the first failure */
+    unsigned int verbose;           /* 0 silent, 1 a line for each failure, 2 with the stack */
+    bool task_filter;               /* only threads that called kmirror_make_it_fail(true) */
+    unsigned int stacktrace_depth;  /* frames looked at for the two below, at most 32 */
+    char require_func[64];          /* fail only below this function; empty: anywhere */
+    char reject_func[64];           /* never below this one; empty: none */
+    bool ignore_gfp_wait;           /* spare requests that may reclaim; failslab, fail_page_alloc */
+    unsigned int min_order;         /* spare smaller blocks; fail_page_alloc */
+    bool cache_filter;              /* only caches with SLAB_FAILSLAB; failslab */
+    char cache[32];                 /* only this cache, * and ? match; empty: every one; failslab */
+};
+
+/*
+ * Reads or replaces all attributes of a point. Return: 0; -EINVAL for an unknown point, a figure
+ * out of its range or a function that this program does not have, and then nothing has changed.
+ */
+int kmirror_fault_get(const char *name, struct kmirror_fault_attr *attr);
+int kmirror_fault_set(const char *name, const struct kmirror_fault_attr *attr);
+
+/*
+ * Sets attributes from text: settings of points, separated by ';'. One setting is
+ *
+ *   POINT:ATTRIBUTE=VALUE,ATTRIBUTE=VALUE      what is not named keeps its default
+ *   POINT=INTERVAL,PROBABILITY,SPACE,TIMES     the kernel's boot parameter
+ *
+ * with the attributes above, spelled with '-' as the kernel's files are (require-func, min-order),
+ * and at=THREAD:REQUEST+THREAD:REQUEST, which fails exactly those requests: threads and the
+ * requests of a point are counted from 1 since the process began, or since the log was cleared.
+ * Return: 0; -EINVAL, then nothing has changed and @error (if not NULL, @size bytes) has a line
+ * that names the mistake and what is allowed.
+ */
+int kmirror_fault_configure(const char *text, char *error, size_t size);
+
+/*
+ * Writes, or reads back, a folder with one folder for each point and one file for each attribute,
+ * as debugfs shows them. The folder is made. Return: 0; -errno of the file that could not be
+ * written or read; -EINVAL with @error for a value that cannot be, and then nothing has changed.
+ */
+int kmirror_fault_export(const char *dir);
+int kmirror_fault_import(const char *dir, char *error, size_t size);
+
+/* Marks the calling thread for points with task_filter. Return: whether it was marked. */
+bool kmirror_make_it_fail(bool yes);
 
 #define KMIRROR_FAULT_ONCE  0x1U    /* the point switches itself off after one failure */
 
@@ -63,6 +139,34 @@ unsigned int kmirror_fail_seen(void);
  */
 void kmirror_fault_pause(void);
 void kmirror_fault_resume(void);
+
+/* One failure that was injected. */
+struct kmirror_injection {
+    unsigned long number;    /* from 1, since the log was cleared */
+    const char *point;
+    char cache[32];          /* failslab: the cache's name; else empty */
+    unsigned int thread;     /* from 1, in the order of their first request */
+    unsigned long request;   /* of this thread at this point, from 1 */
+    size_t size;             /* bytes asked for */
+    unsigned int frames;     /* used in stack */
+    void *stack[16];         /* return addresses, innermost first */
+};
+
+/*
+ * The latest injections, oldest first: at most @max, and at most 64 are kept. Return: how many were
+ * stored. kmirror_fault_log_total() is the number of all since the log was cleared.
+ */
+unsigned int kmirror_fault_log(struct kmirror_injection *out, unsigned int max);
+unsigned long kmirror_fault_log_total(void);
+
+/*
+ * Prints the log, each injection with its stack, and a KMIRROR_FAULT that fails the same requests
+ * again. Prints nothing when there was no injection.
+ */
+void kmirror_fault_log_print(FILE *out);
+
+/* Empties the log and begins the counts of threads and requests anew. */
+void kmirror_fault_log_clear(void);
 
 #ifdef __cplusplus
 }

@@ -54,6 +54,12 @@ struct kmem_cache_harness {
 /* The harness member of @s; defined by lib/slub. */
 struct kmem_cache_harness *kmem_cache_harness(struct kmem_cache *s);
 
+/*
+ * What fault points ask about a cache; defined by lib/slub. Stores the size of its objects and
+ * whether it has SLAB_FAILSLAB. Return: its name, valid while the cache is.
+ */
+const char *kmirror_cache_identity(struct kmem_cache *s, size_t *object_size, bool *marked);
+
 /* The tests' own names. Sizes in objects, except _get_alloc: bytes out now. */
 void kmem_cache_set_non_kernel(struct kmem_cache *s, unsigned int val);
 void kmem_cache_set_callback(struct kmem_cache *s, void (*callback)(void *));

@@ -26,6 +26,9 @@ extern bool kmirror_fault_armed;
 
 __attribute__((cold)) bool kmirror_should_failslab(struct kmem_cache *s, gfp_t gfpflags);
 __attribute__((cold)) bool kmirror_should_fail_alloc_page(gfp_t gfp_mask, unsigned int order);
+__attribute__((cold)) bool kmirror_should_fail_percpu(size_t size);
+__attribute__((cold)) bool kmirror_should_fail_trylock(void);
+__attribute__((cold)) bool kmirror_should_fail_cpu_offline(void);
 
 #define kmirror_faults_on() __builtin_expect(__atomic_load_n(&kmirror_fault_armed, __ATOMIC_RELAXED), 0)
 
@@ -47,6 +50,22 @@ static inline bool kmirror_should_fail_alloc_page(gfp_t gfp_mask, unsigned int o
     return false;
 }
 
+static inline bool kmirror_should_fail_percpu(size_t size)
+{
+    (void)size;
+    return false;
+}
+
+static inline bool kmirror_should_fail_trylock(void)
+{
+    return false;
+}
+
+static inline bool kmirror_should_fail_cpu_offline(void)
+{
+    return false;
+}
+
 #endif
 
 /*
@@ -62,6 +81,22 @@ static inline bool should_failslab(struct kmem_cache *s, gfp_t gfpflags)
 static inline bool should_fail_alloc_page(gfp_t gfp_mask, unsigned int order)
 {
     return kmirror_faults_on() && kmirror_should_fail_alloc_page(gfp_mask, order);
+}
+
+/* Asked by lib/kernel: for an extent of per-CPU memory, for each try of a lock, for a CPU to be removed. */
+static inline bool should_fail_percpu(size_t size)
+{
+    return kmirror_faults_on() && kmirror_should_fail_percpu(size);
+}
+
+static inline bool should_fail_trylock(void)
+{
+    return kmirror_faults_on() && kmirror_should_fail_trylock();
+}
+
+static inline bool should_fail_cpu_offline(void)
+{
+    return kmirror_faults_on() && kmirror_should_fail_cpu_offline();
 }
 
 #ifdef __cplusplus

@@ -2,20 +2,23 @@
 //
 // lib/fault/fault.cpp: which request fails.
 //
-//   should_failslab, should_fail_alloc_page     one branch on kmirror_fault_armed (<linux/fault-inject.h>)
-//     the cache's budget, in mock mode          lib/fault/harness.cpp
-//     this thread's nth failure                 counts every request that comes this far
-//     libfiu's point of that name               only while one is enabled or watched: fiu_fail() takes a lock
-//                                               lock, 57 to 313 ns even when nothing is on
+//   should_failslab, should_fail_alloc_page ...  one branch on kmirror_fault_armed (<linux/fault-inject.h>)
+//     the cache's budget, in mock mode           lib/fault/harness.cpp
+//     this thread's nth failure                  counts every request that comes this far
+//     the requests named one by one (at=)        log.cpp numbers them
+//     libfiu's point of that name                only while one is enabled or watched: fiu_fail() takes a
+//                                                lock, 57 to 313 ns even when nothing is on
+//       the point's attributes                   attr.cpp, asked by libfiu
 //
 // Owns     the points, their counts, and each thread's countdown.
 // Locking  `switch_lock`, taken by who enables and disables, before libfiu's own. Requests take none here.
 // Fails    unknown names and impossible probabilities: -EINVAL, nothing changed.
 
 #include <kmirror/fault.h>
+#include <kmirror/harness.h>
 #include <linux/errno.h>
 #include <linux/fault-inject.h>
-#include <linux/random.h>
+#include <linux/mm.h>
 
 #include "lib/fault/fault.h"
 
@@ -25,9 +28,13 @@
 #include <fiu-control.h>
 #include <fiu.h>
 
-#include <atomic>
+#include "lib/fault/point.h"
+#include "lib/kernel/lock_watch.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 bool kmirror_fault_armed;
 
@@ -38,23 +45,16 @@ extern struct ::kmem_cache *kmem_cache;   // the cache of caches, see lib/slub/c
 namespace kmirror::fault {
 namespace {
 
-struct Point {
-    const char *name;
-    std::atomic<bool> enabled{false};
-    std::atomic<u64> threshold{0};       // fails when 32 random bits are below
-    std::atomic<unsigned long> count{0};
+constinit Point failslab("failslab");
+constinit Point fail_page_alloc("fail_page_alloc");
+constinit Point fail_percpu("fail_percpu");
+constinit Point fail_trylock("fail_trylock");
+constinit Point fail_cpu_offline("fail_cpu_offline");
+constexpr Point *points[] = {&failslab, &fail_page_alloc, &fail_percpu, &fail_trylock, &fail_cpu_offline};
 
-    explicit Point(const char *point_name) : name(point_name) {}
-};
-
-Point failslab("failslab");
-Point fail_page_alloc("fail_page_alloc");
-Point *const points[] = {&failslab, &fail_page_alloc};
-
-std::mutex switch_lock;
 int reasons;                    // under switch_lock
 std::atomic<int> fiu_users;     // points enabled, plus one while watching
-bool watching;                  // under switch_lock
+std::atomic<bool> watching;     // written under switch_lock
 
 // A thread's own countdown.
 struct Countdown {
@@ -64,15 +64,8 @@ struct Countdown {
     bool fired;
 };
 __thread Countdown countdown;
-__thread unsigned int paused;   // depth of kmirror_fault_pause()
-
-Point *find_point(const char *name)
-{
-    for (Point *point : points)
-        if (std::strcmp(point->name, name) == 0)
-            return point;
-    return nullptr;
-}
+__thread unsigned int paused;           // depth of kmirror_fault_pause()
+__thread const Request *asked_about;    // while libfiu is asked
 
 // Context: switch_lock held.
 void arm_locked(int change)
@@ -81,11 +74,18 @@ void arm_locked(int change)
     __atomic_store_n(&kmirror_fault_armed, reasons != 0, __ATOMIC_RELAXED);
 }
 
-// Asked by libfiu for a point enabled below. Randomness is the thread's own, so that KMIRROR_SEED repeats it.
+void use_fiu(int change)
+{
+    fiu_init(0);
+    fiu_users.fetch_add(change, std::memory_order_relaxed);
+    arm_locked(change);
+}
+
+// Asked by libfiu for a point enabled below.
 int decide(const char *name, int *, void **, unsigned int *)
 {
-    const Point *const point = find_point(name);
-    return point != nullptr && get_random_u32() < point->threshold.load(std::memory_order_relaxed);
+    Point *const point = find_point(name);
+    return point != nullptr && asked_about != nullptr && attributes_fail(*point, *asked_about);
 }
 
 // The thread's countdown reaches this request.
@@ -100,15 +100,48 @@ bool countdown_fires()
     return hit;
 }
 
-bool point_fires(Point &point, gfp_t gfp)
+bool named_one_by_one(const Point &point, const Place &place)
 {
-    if ((gfp & __GFP_NOFAIL) || paused != 0)
+    const Places *const at = point.at.load(std::memory_order_acquire);
+    return at != nullptr && std::any_of(at->begin(), at->end(), [&](const Place &one) {
+               return one.thread == place.thread && one.request == place.request;
+           });
+}
+
+// Somebody else's libfiu setting may name one cache: failslab/maple_node.
+bool fiu_names_cache(const Point &point, const Request &request)
+{
+    if (!watching.load(std::memory_order_relaxed) || *request.cache == '\0')
         return false;
-    const bool fails = countdown_fires() ||
-                       (fiu_users.load(std::memory_order_relaxed) != 0 && fiu_fail(point.name) != 0);
-    if (fails)
-        point.count.fetch_add(1, std::memory_order_relaxed);
+    char name[64];
+    std::snprintf(name, sizeof(name), "%s/%s", point.name, request.cache);
+    return fiu_fail(name) != 0;
+}
+
+bool fiu_says_so(const Point &point, const Request &request)
+{
+    if (fiu_users.load(std::memory_order_relaxed) == 0)
+        return false;
+    asked_about = &request;
+    const bool fails = fiu_fail(point.name) != 0 || fiu_names_cache(point, request);
+    asked_about = nullptr;
     return fails;
+}
+
+bool point_fires(Point &point, const Request &request)
+{
+    if ((request.gfp & __GFP_NOFAIL) || paused != 0 || asked_about != nullptr)
+        return false;
+    const Place place = count_request(point);
+    const bool by_nth = request.is_allocation && countdown_fires();
+    if (!by_nth && !named_one_by_one(point, place) && !fiu_says_so(point, request))
+        return false;
+    point.count.fetch_add(1, std::memory_order_relaxed);
+    // Taking the stack, and printing, may allocate and lock.
+    ++paused;
+    log_injection(point, place, request, by_nth || (request.gfp & __GFP_NOWARN) ? 0 : point.verbose.load());
+    --paused;
+    return true;
 }
 
 bool count_down(unsigned int nth, bool from_then_on)
@@ -120,19 +153,52 @@ bool count_down(unsigned int nth, bool from_then_on)
     return before.fired;
 }
 
-void use_fiu(int change)
+// A program started by fiu-run is asked to listen.
+[[gnu::constructor]] void watch_for_fiu_run()
 {
-    fiu_init(0);
-    fiu_users.fetch_add(change, std::memory_order_relaxed);
-    arm_locked(change);
+    if (std::getenv("FIU_CTRL_FIFO") != nullptr || std::getenv("FIU_ENABLE") != nullptr)
+        kmirror_fault_watch(true);
 }
 
 }  // namespace
 
+std::span<Point *const> all_points()
+{
+    return points;
+}
+
+Point *find_point(const char *name)
+{
+    for (Point *point : points)
+        if (std::strcmp(point->name, name) == 0)
+            return point;
+    return nullptr;
+}
+
+std::mutex &switch_lock()
+{
+    static std::mutex lock;
+    return lock;
+}
+
 void arm(int change)
 {
-    const std::lock_guard guard(switch_lock);
+    const std::lock_guard guard(switch_lock());
     arm_locked(change);
+}
+
+void point_changed(Point &point)
+{
+    const bool wanted = point.threshold.load() != 0 || point.at.load() != nullptr;
+    if (point.enabled.exchange(wanted, std::memory_order_relaxed) == wanted)
+        return;
+    if (&point == &fail_trylock)
+        kernel::route_trylocks(wanted);
+    use_fiu(wanted ? 1 : -1);
+    if (wanted)
+        fiu_enable_external(point.name, 1, nullptr, 0, decide);
+    else
+        fiu_disable(point.name);
 }
 
 }  // namespace kmirror::fault
@@ -144,26 +210,54 @@ extern "C" bool kmirror_should_failslab(struct kmem_cache *s, gfp_t gfpflags)
     // As in the kernel: without this cache the allocator could not even begin.
     if (s != nullptr && s == kmirror::slub::kmem_cache)
         return false;
-    return harness_refuses(s, gfpflags) || point_fires(failslab, gfpflags);
+    if (harness_refuses(s, gfpflags))
+        return true;
+    Request request;
+    request.gfp = gfpflags;
+    if (s != nullptr)
+        request.cache = kmirror_cache_identity(s, &request.size, &request.cache_marked);
+    return point_fires(failslab, request);
 }
 
 extern "C" bool kmirror_should_fail_alloc_page(gfp_t gfp_mask, unsigned int order)
 {
-    (void)order;
-    return point_fires(fail_page_alloc, gfp_mask);
+    Request request;
+    request.gfp = gfp_mask;
+    request.order = order;
+    request.size = PAGE_SIZE << order;
+    return point_fires(fail_page_alloc, request);
+}
+
+extern "C" bool kmirror_should_fail_percpu(size_t size)
+{
+    Request request;
+    request.size = size;
+    return point_fires(fail_percpu, request);
+}
+
+extern "C" bool kmirror_should_fail_trylock(void)
+{
+    Request request;
+    request.is_allocation = false;
+    return point_fires(fail_trylock, request);
+}
+
+extern "C" bool kmirror_should_fail_cpu_offline(void)
+{
+    Request request;
+    request.is_allocation = false;
+    return point_fires(fail_cpu_offline, request);
 }
 
 extern "C" int kmirror_fault_enable(const char *name, double probability, unsigned int flags)
 {
-    Point *const point = find_point(name);
-    if (point == nullptr || !(probability > 0 && probability <= 1) || (flags & ~KMIRROR_FAULT_ONCE))
+    if (!(probability > 0 && probability <= 1) || (flags & ~KMIRROR_FAULT_ONCE))
         return -EINVAL;
-    const std::lock_guard guard(switch_lock);
-    if (!point->enabled.exchange(true, std::memory_order_relaxed))
-        use_fiu(1);
-    point->threshold.store(static_cast<u64>(probability * 4294967296.0), std::memory_order_relaxed);
-    const unsigned int fiu_flags = flags & KMIRROR_FAULT_ONCE ? FIU_ONETIME : 0;
-    return fiu_enable_external(name, 1, nullptr, fiu_flags, decide) == 0 ? 0 : -EINVAL;
+    struct kmirror_fault_attr attr = {};
+    attr.probability = probability * 100;
+    attr.interval = 1;
+    attr.times = flags & KMIRROR_FAULT_ONCE ? 1 : -1;
+    return kmirror_fault_set(name, &attr);
 }
 
 extern "C" int kmirror_fault_disable(const char *name)
@@ -171,11 +265,10 @@ extern "C" int kmirror_fault_disable(const char *name)
     Point *const point = find_point(name);
     if (point == nullptr)
         return -EINVAL;
-    const std::lock_guard guard(switch_lock);
-    if (point->enabled.exchange(false, std::memory_order_relaxed)) {
-        use_fiu(-1);
-        fiu_disable(name);
-    }
+    const std::lock_guard guard(switch_lock());
+    point->threshold.store(0);
+    point->at.store(nullptr);
+    point_changed(*point);
     return 0;
 }
 
@@ -187,11 +280,9 @@ extern "C" unsigned long kmirror_fault_count(const char *name)
 
 extern "C" void kmirror_fault_watch(bool on)
 {
-    const std::lock_guard guard(switch_lock);
-    if (on == watching)
-        return;
-    watching = on;
-    use_fiu(on ? 1 : -1);
+    const std::lock_guard guard(switch_lock());
+    if (watching.exchange(on) != on)
+        use_fiu(on ? 1 : -1);
 }
 
 extern "C" bool kmirror_fail_nth(unsigned int nth)
@@ -220,6 +311,61 @@ extern "C" void kmirror_fault_resume(void)
 }
 
 #else
+
+extern "C" const char *kmirror_fault_point(unsigned int)
+{
+    return nullptr;
+}
+
+extern "C" int kmirror_fault_get(const char *, struct kmirror_fault_attr *)
+{
+    return -EOPNOTSUPP;
+}
+
+extern "C" int kmirror_fault_set(const char *, const struct kmirror_fault_attr *)
+{
+    return -EOPNOTSUPP;
+}
+
+extern "C" int kmirror_fault_configure(const char *, char *error, size_t size)
+{
+    if (error != nullptr)
+        snprintf(error, size, "this build has FAULTS=0");
+    return -EOPNOTSUPP;
+}
+
+extern "C" int kmirror_fault_export(const char *)
+{
+    return -EOPNOTSUPP;
+}
+
+extern "C" int kmirror_fault_import(const char *, char *error, size_t size)
+{
+    return kmirror_fault_configure("", error, size);
+}
+
+extern "C" bool kmirror_make_it_fail(bool)
+{
+    return false;
+}
+
+extern "C" unsigned int kmirror_fault_log(struct kmirror_injection *, unsigned int)
+{
+    return 0;
+}
+
+extern "C" unsigned long kmirror_fault_log_total(void)
+{
+    return 0;
+}
+
+extern "C" void kmirror_fault_log_print(FILE *)
+{
+}
+
+extern "C" void kmirror_fault_log_clear(void)
+{
+}
 
 extern "C" int kmirror_fault_enable(const char *, double, unsigned int)
 {

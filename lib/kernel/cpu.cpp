@@ -52,6 +52,7 @@ Line lines[NR_CPUS];
 std::atomic<unsigned long> revocations;
 pthread_key_t exit_key;
 bool bias_possible;
+bool bias_forbidden;   // under `lock`
 
 // Every thread of this process passes a full barrier before this returns.
 void membarrier_all()
@@ -94,7 +95,7 @@ bool may_be_on(int cpu)
 void promote(int cpu)
 {
     task_struct *last = lines[cpu].threads;
-    if (!bias_possible || lines[cpu].count != 1 || !READ_ONCE(last->leased) || !may_be_on(cpu))
+    if (!bias_possible || bias_forbidden || lines[cpu].count != 1 || !READ_ONCE(last->leased) || !may_be_on(cpu))
         return;
     // (B2) The leaver's sections come before the plain stores of the one that stays. Pairs with (B1),
     // local_lock.h.
@@ -211,6 +212,20 @@ void after_fork_in_child()
 }
 
 }  // namespace
+
+void cpu_forbid_bias(bool forbidden)
+{
+    const std::lock_guard guard(lock);
+    bias_forbidden = forbidden;
+    for (int cpu = 0; cpu < NR_CPUS; ++cpu) {
+        if (lines[cpu].count != 1)
+            continue;
+        if (forbidden)
+            stop_owner(*lines[cpu].threads);
+        else
+            promote(cpu);
+    }
+}
 
 bool cpu_bias_possible()
 {

@@ -18,6 +18,9 @@ void cpu_evict(int cpu);
 // Puts the CPU into the online mask: threads may come, and see what was done while it was dead.
 void cpu_admit(int cpu);
 
+// While forbidden, no thread is told that it is alone. Allowed again, each CPU's only thread is told at once.
+void cpu_forbid_bias(bool forbidden);
+
 // May threads be told that they are alone? Not under the thread sanitizer, and not without membarrier().
 bool cpu_bias_possible();
 

@@ -17,6 +17,7 @@
 #include <linux/bug.h>
 #include <linux/cpu.h>
 #include <linux/errno.h>
+#include <linux/fault-inject.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
 
@@ -209,7 +210,7 @@ int cpu_down(unsigned int cpu)
     cpus_write_lock();
     int error = 0;
     if (cpu_online(cpu))
-        error = num_online_cpus() == 1 ? -EBUSY : take_down(cpu);
+        error = num_online_cpus() == 1 || should_fail_cpu_offline() ? -EBUSY : take_down(cpu);
     cpus_write_unlock();
     return error;
 }

@@ -4,9 +4,11 @@
 //
 // Owns     nothing: locks lie in per-CPU data.
 // Locking  a section counts in preempt_count, so cpu_down() waits for it and the thread stays on its CPU.
-// Fails    local_trylock() answers false when another thread on the CPU, or the caller, holds the lock.
+// Fails    local_trylock() answers false when another thread on the CPU, or the caller, holds the lock, and when
+//          it is told to (fail_trylock).
 
 #include <linux/bug.h>
+#include <linux/fault-inject.h>
 #include <linux/local_lock.h>
 
 #include <unistd.h>
@@ -39,11 +41,7 @@ void wait_round(unsigned int round)
         usleep(50);
 }
 
-}  // namespace
-
-extern "C" {
-
-bool kmirror_local_trylock(struct local_lock *lock)
+bool try_once(struct local_lock *lock)
 {
     kmirror_preempt_disable();
     if (take_shared(*SHIFT_PERCPU_PTR(lock, kmirror_task.percpu_offset)))
@@ -52,9 +50,18 @@ bool kmirror_local_trylock(struct local_lock *lock)
     return false;
 }
 
+}  // namespace
+
+extern "C" {
+
+bool kmirror_local_trylock(struct local_lock *lock)
+{
+    return !should_fail_trylock() && try_once(lock);
+}
+
 void kmirror_local_lock(struct local_lock *lock)
 {
-    for (unsigned int round = 0; !kmirror_local_trylock(lock); ++round)
+    for (unsigned int round = 0; !try_once(lock); ++round)
         wait_round(round);
 }
 

@@ -13,7 +13,7 @@
 
 namespace kmirror::kernel {
 
-enum Watch : unsigned int { kWatchStatistics = 1, kWatchOrder = 2 };
+enum Watch : unsigned int { kWatchStatistics = 1, kWatchOrder = 2, kWatchFaults = 4 };
 
 struct LockSite {
     const void *lock; // what lockdep_is_held() is asked about
@@ -31,6 +31,10 @@ inline bool lock_watched_for(Watch what)
 {
     return (__atomic_load_n(&kmirror_lock_watch, __ATOMIC_RELAXED) & what) != 0;
 }
+
+// While on, every try for a lock asks should_fail_trylock(): spinlocks leave their inlined way, and no thread
+// is alone on its CPU for local locks. Any context that may block.
+void route_trylocks(bool on);
 
 u64 watch_clock();
 void watch_before(const LockSite &site, int subclass);

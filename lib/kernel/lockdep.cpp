@@ -11,6 +11,7 @@
 //
 // (H1) entries of a list from before the last switch-on are void: unlocks were not seen meanwhile
 
+#include "lib/kernel/cpu.h"
 #include "lib/kernel/lock_watch.h"
 #include "lib/kernel/setting.h"
 
@@ -121,6 +122,16 @@ void set_watch(Watch what, bool on)
     if (setting_u64("KMIRROR_LOCKDEP", 0, 1, 0) != 0)
         set_watch(kWatchOrder, true);
 }
+
+}  // namespace
+
+void route_trylocks(bool on)
+{
+    set_watch(kWatchFaults, on);
+    cpu_forbid_bias(on);
+}
+
+namespace {
 
 void print_held()
 {

@@ -12,7 +12,8 @@
 // Bounds   PERCPU_UNIT_SIZE bytes per CPU; alignment up to a page. Under the address sanitizer each area is
 //          followed by a poisoned gap, and freed areas are poisoned in every unit.
 // Locking  `lock`, a leaf. Areas come and go with caches, so it is taken rarely.
-// Fails    __alloc_percpu() with NULL when no extent is large enough. A free of anything else is a BUG.
+// Fails    __alloc_percpu() with NULL when no extent is large enough, or when told to (fail_percpu). A free of
+//          anything else is a BUG.
 //
 // (PC1) free and live extents do not overlap and cover the unit; no two free ones touch
 // (PC2) bytes at and above `touched` are zero in every unit: nobody had them yet
@@ -21,6 +22,7 @@
 
 #include <linux/align.h>
 #include <linux/bug.h>
+#include <linux/fault-inject.h>
 #include <linux/log2.h>
 #include <linux/percpu.h>
 
@@ -182,6 +184,8 @@ extern "C" {
 void *__alloc_percpu(size_t size, size_t align)
 {
     if (WARN(!possible(size, align), "no per-CPU data has %zu bytes aligned to %zu\n", size, align))
+        return nullptr;
+    if (should_fail_percpu(size))
         return nullptr;
     const std::lock_guard guard(lock);
     return unit().take(size, std::max(align, kGranule));

@@ -31,6 +31,7 @@
 #include "lib/kernel/spinlock.h"
 
 #include <linux/bug.h>
+#include <linux/fault-inject.h>
 #include <linux/preempt.h>
 
 #include "lib/kernel/lock_watch.h"
@@ -248,6 +249,8 @@ void lock_any(Lock &lock, int subclass)
 template <class Lock>
 int trylock_any(Lock &lock)
 {
+    if (should_fail_trylock())
+        return false;
     const bool taken = queued_trylock(queued(lock));
     if (taken && watched_here())
         watch_acquired({&lock, class_of(lock)}, false, watch_clock());

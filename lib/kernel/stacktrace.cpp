@@ -20,6 +20,7 @@
 #include <elfutils/libdwfl.h>
 #include <execinfo.h>
 #include <mutex>
+#include <string>
 #include <unistd.h>
 
 namespace kmirror::kernel {
@@ -84,7 +85,72 @@ void print_place(std::FILE *out, std::uintptr_t address, const Place &place)
     std::free(plain);
 }
 
+// "kmirror::slub::new_slab(int)" is called new_slab, and kmirror::slub::new_slab as well.
+bool is_called(const char *symbol, const std::string &name)
+{
+    if (name == symbol)
+        return true;
+    int status = -1;
+    char *const plain = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+    if (plain == nullptr)
+        return false;
+    std::string full(plain);
+    std::free(plain);
+    for (const std::string hidden = "(anonymous namespace)::"; full.find(hidden) != std::string::npos;)
+        full.erase(full.find(hidden), hidden.size());
+    full = full.substr(0, full.find('('));
+    return full == name || full.ends_with("::" + name);
+}
+
+struct Search {
+    std::string name;
+    std::uintptr_t begin = 0, end = 0;
+};
+
+int search_module(Dwfl_Module *module, void **, const char *, Dwarf_Addr, void *argument)
+{
+    auto &search = *static_cast<Search *>(argument);
+    const int count = dwfl_module_getsymtab(module);
+    for (int i = 1; i < count; ++i) {
+        GElf_Sym symbol;
+        GElf_Addr address;
+        const char *const name =
+            dwfl_module_getsym_info(module, i, &symbol, &address, nullptr, nullptr, nullptr);
+        if (name == nullptr || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_size == 0)
+            continue;
+        if (!is_called(name, search.name))
+            continue;
+        search.begin = address;
+        search.end = address + symbol.st_size;
+        return DWARF_CB_ABORT;
+    }
+    return DWARF_CB_OK;
+}
+
+// Context: session_lock held.
+Dwfl *current_session()
+{
+    if (session == nullptr)
+        session = open_session();
+    if (session != nullptr)
+        report_modules(session);
+    return session;
+}
+
 }  // namespace
+
+bool symbol_range(const char *name, std::uintptr_t *begin, std::uintptr_t *end)
+{
+    const std::lock_guard guard(session_lock);
+    Search search{name};
+    if (Dwfl *const dwfl = current_session())
+        dwfl_getmodules(dwfl, search_module, &search, 0);
+    if (search.end == 0)
+        return false;
+    *begin = search.begin;
+    *end = search.end;
+    return true;
+}
 
 unsigned stack_save(std::span<void *> frames, const void *from)
 {
@@ -97,24 +163,14 @@ unsigned stack_save(std::span<void *> frames, const void *from)
     return static_cast<unsigned>(kept);
 }
 
-// The session with the process's mappings of now. Context: session_lock held.
-static Dwfl *fresh_session()
-{
-    if (session == nullptr)
-        session = open_session();
-    if (session != nullptr)
-        report_modules(session);
-    return session;
-}
-
 void stack_print(std::FILE *out, std::span<void *const> frames)
 {
     const std::lock_guard guard(session_lock);
-    fresh_session();
+    Dwfl *const dwfl = current_session();
     for (void *const frame : frames) {
         // The call is before the address it returns to.
         const auto call = reinterpret_cast<std::uintptr_t>(frame) - 1;
-        print_place(out, call + 1, find_place(session, call));
+        print_place(out, call + 1, find_place(dwfl, call));
     }
 }
 
@@ -125,7 +181,7 @@ using namespace kmirror::kernel;
 extern "C" int sprint_symbol(char *buffer, unsigned long address)
 {
     const std::lock_guard guard(session_lock);
-    const Place place = find_place(fresh_session(), address);
+    const Place place = find_place(current_session(), address);
     if (place.function == nullptr)
         return std::snprintf(buffer, KSYM_SYMBOL_LEN, "%#lx", address);
     int status = -1;

@@ -115,3 +115,10 @@ struct kmem_cache_harness *kmem_cache_harness(struct kmem_cache *s)
 {
     return &s->harness;
 }
+
+const char *kmirror_cache_identity(struct kmem_cache *s, size_t *object_size, bool *marked)
+{
+    *object_size = s->object_size;
+    *marked = (s->flags & SLAB_FAILSLAB) != 0;
+    return s->name;
+}

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include <kmirror/fault.h>
 #include <kmirror/printk.h>
 
 #include "tools/testing/harness.h"
@@ -26,6 +27,18 @@ std::string full_name(const ::testing::TestInfo& test) {
 void print_as_comment(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) std::printf("# %s\n", line.c_str());
+}
+
+// The failures that were injected while the test ran, if there were any.
+void print_injections() {
+    char* text = nullptr;
+    size_t size = 0;
+    std::FILE* const out = open_memstream(&text, &size);
+    if (out == nullptr) return;
+    kmirror_fault_log_print(out);
+    std::fclose(out);
+    print_as_comment(text);
+    std::free(text);
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -50,6 +63,7 @@ std::string replay_note(const std::string& name) {
 void Listener::OnTestStart(const ::testing::TestInfo& test) {
     skip_reason_.clear();
     failures_ = 0;
+    kmirror_fault_log_clear();
     unexpected_at_start_ = kmirror_warn_count() - warnings_expected();
     log_.started(full_name(test));
     alarm(test_timeout_seconds() + (in_child() ? 0 : 10));  // a child that hangs goes first
@@ -76,6 +90,7 @@ void Listener::OnTestEnd(const ::testing::TestInfo& test) {
     check_warnings();
     if (failures_ > kFailuresShown) std::printf("# and %u more\n", failures_ - kFailuresShown);
     const std::string name = full_name(test);
+    if (test.result()->Failed()) print_injections();
     if (test.result()->Failed()) return finish(name, Outcome::Failed, replay_note(name));
     if (test.result()->Skipped()) return finish(name, Outcome::Skipped, "SKIP " + skip_reason_);
     finish(name, Outcome::Passed, "");

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// lib/fault/attr.cpp: the attributes of the kernel's fault injection, for one request.
+//
+// Owns     each thread's mark for task_filter.
+// Locking  none: counters are atomics. Requests of several threads may use up the last of `times` or `space`
+//          at once; each failure takes its own unit.
+// Fails    never; a stack that cannot be walked has no function on it.
+
+#include <kmirror/config.h>
+
+#if KMIRROR_FAULTS
+
+#include "lib/fault/point.h"
+
+#include <linux/random.h>
+
+#include "lib/kernel/stacktrace.h"
+
+#include <algorithm>
+
+namespace kmirror::fault {
+namespace {
+
+__thread bool marked;
+
+// Takes one unit of `left`, unless it is 0; -1 has no limit.
+bool take_one(std::atomic<long> &left)
+{
+    long now = left.load(std::memory_order_relaxed);
+    while (now > 0 && !left.compare_exchange_weak(now, now - 1, std::memory_order_relaxed))
+        ;
+    return now != 0;
+}
+
+// Space is given out, not failed, until the request is larger than what is left.
+bool space_covers(std::atomic<long> &left, size_t size)
+{
+    long now = left.load(std::memory_order_relaxed);
+    const auto wanted = static_cast<long>(size);
+    while (now > wanted)
+        if (left.compare_exchange_weak(now, now - wanted, std::memory_order_relaxed))
+            return true;
+    return false;
+}
+
+bool its_turn(Point &point)
+{
+    const unsigned long interval = point.interval.load(std::memory_order_relaxed);
+    return interval <= 1 || (point.interval_seen.fetch_add(1, std::memory_order_relaxed) + 1) % interval == 0;
+}
+
+bool on_stack(std::span<void *const> frames, const Range &function)
+{
+    return std::any_of(frames.begin(), frames.end(), [&](void *frame) {
+        const auto call = reinterpret_cast<std::uintptr_t>(frame) - 1;
+        return call >= function.begin && call < function.end;
+    });
+}
+
+// A rejected function on the stack spares the request, a required one must be there.
+bool stack_allows(const Point &point)
+{
+    const Range *const require = point.require.load(std::memory_order_acquire);
+    const Range *const reject = point.reject.load(std::memory_order_acquire);
+    if (require == nullptr && reject == nullptr)
+        return true;
+    void *all[kernel::kStackDepth];
+    const unsigned int depth = point.depth.load(std::memory_order_relaxed);
+    const unsigned int found = kernel::stack_save(std::span(all).first(depth), nullptr);
+    const std::span<void *const> frames(all, found);
+    if (reject != nullptr && on_stack(frames, *reject))
+        return false;
+    return require == nullptr || on_stack(frames, *require);
+}
+
+bool matches(const char *name, const char *pattern)
+{
+    for (; *pattern != '*'; ++name, ++pattern) {
+        if (*pattern == '\0')
+            return *name == '\0';
+        if (*name == '\0' || (*pattern != '?' && *pattern != *name))
+            return false;
+    }
+    for (;; ++name) {
+        if (matches(name, pattern + 1))
+            return true;
+        if (*name == '\0')
+            return false;
+    }
+}
+
+// Whether this kind of request is meant at all.
+bool concerns(const Point &point, const Request &request)
+{
+    constexpr auto relaxed = std::memory_order_relaxed;
+    if (point.ignore_gfp_wait.load(relaxed) && (request.gfp & __GFP_DIRECT_RECLAIM))
+        return false;
+    if (request.order < point.min_order.load(relaxed) && find_point("fail_page_alloc") == &point)
+        return false;
+    if (point.cache_filter.load(relaxed) && !request.cache_marked)
+        return false;
+    const char *const cache = point.cache.load(relaxed);
+    return *cache == '\0' || matches(request.cache, cache);
+}
+
+}  // namespace
+
+bool attributes_fail(Point &point, const Request &request)
+{
+    constexpr auto relaxed = std::memory_order_relaxed;
+    if (!concerns(point, request))
+        return false;
+    const u64 threshold = point.threshold.load(relaxed);
+    if (threshold == 0 || (point.task_filter.load(relaxed) && !marked))
+        return false;
+    if (point.times.load(relaxed) == 0 || space_covers(point.space, request.size) || !its_turn(point))
+        return false;
+    if (get_random_u32() >= threshold || !stack_allows(point))
+        return false;
+    return take_one(point.times);
+}
+
+}  // namespace kmirror::fault
+
+extern "C" bool kmirror_make_it_fail(bool yes)
+{
+    const bool before = kmirror::fault::marked;
+    kmirror::fault::marked = yes;
+    return before;
+}
+
+#endif
