@@ -130,6 +130,9 @@ void kmirror_fault_watch(bool on);
 bool kmirror_fail_nth(unsigned int nth);
 bool kmirror_fail_from_nth(unsigned int nth);
 
+/* The same for two requests, @nth and then @then, which is the greater one. */
+bool kmirror_fail_pair(unsigned int nth, unsigned int then);
+
 /* Requests of this thread that were counted since it last armed. */
 unsigned int kmirror_fail_seen(void);
 

@@ -41,6 +41,13 @@ int kmirror_harness_mode(int mode);
 /* Must a prefilled sheaf hold exactly the objects asked for? (mock mode) */
 bool kmirror_harness_exact(void);
 
+/*
+ * Counts objects (the two nr_ members below) in kernel mode as well, while @on; mock mode always does.
+ * Objects from before are not known: only differences mean something.
+ * Return: whether they were counted before.
+ */
+bool kmirror_harness_count(bool on);
+
 /* Part of every struct kmem_cache, as member `harness`; zeroed when the cache is made. */
 struct kmem_cache_harness {
     void (*callback)(void *private_data);

@@ -59,6 +59,7 @@ std::atomic<bool> watching;     // written under switch_lock
 // A thread's own countdown.
 struct Countdown {
     unsigned int nth;     // 0: not armed
+    unsigned int then;    // a second one; 0: none
     unsigned int seen;
     bool from_then_on;
     bool fired;
@@ -95,7 +96,8 @@ bool countdown_fires()
     if (mine.nth == 0)
         return false;
     ++mine.seen;
-    const bool hit = mine.from_then_on ? mine.seen >= mine.nth : mine.seen == mine.nth;
+    const bool hit = mine.seen == mine.nth || mine.seen == mine.then ||
+                     (mine.from_then_on && mine.seen >= mine.nth);
     mine.fired |= hit;
     return hit;
 }
@@ -144,12 +146,12 @@ bool point_fires(Point &point, const Request &request)
     return true;
 }
 
-bool count_down(unsigned int nth, bool from_then_on)
+bool count_down(unsigned int nth, unsigned int then, bool from_then_on)
 {
     const Countdown before = countdown;
     if ((before.nth != 0) != (nth != 0))
         arm(nth != 0 ? 1 : -1);
-    countdown = {nth, 0, from_then_on, false};
+    countdown = {nth, then, 0, from_then_on, false};
     return before.fired;
 }
 
@@ -287,12 +289,17 @@ extern "C" void kmirror_fault_watch(bool on)
 
 extern "C" bool kmirror_fail_nth(unsigned int nth)
 {
-    return count_down(nth, false);
+    return count_down(nth, 0, false);
 }
 
 extern "C" bool kmirror_fail_from_nth(unsigned int nth)
 {
-    return count_down(nth, true);
+    return count_down(nth, 0, true);
+}
+
+extern "C" bool kmirror_fail_pair(unsigned int nth, unsigned int then)
+{
+    return count_down(nth, then, false);
 }
 
 extern "C" unsigned int kmirror_fail_seen(void)
@@ -392,6 +399,11 @@ extern "C" bool kmirror_fail_nth(unsigned int)
 }
 
 extern "C" bool kmirror_fail_from_nth(unsigned int)
+{
+    return false;
+}
+
+extern "C" bool kmirror_fail_pair(unsigned int, unsigned int)
 {
     return false;
 }

@@ -32,6 +32,7 @@ using Harness = struct kmem_cache_harness;   // a function has the same name
 
 std::mutex mode_lock;
 std::atomic<int> mode{-1};   // -1: not asked for yet
+bool counting_wanted;        // under mode_lock
 
 // Context: mode_lock held.
 int enter(int wanted)
@@ -41,7 +42,7 @@ int enter(int wanted)
     const bool mock = wanted == KMIRROR_HARNESS_MOCK;
     if (mock != was_mock)
         arm(mock ? 1 : -1);
-    __atomic_store_n(&kmirror_harness_counting, mock, __ATOMIC_RELAXED);
+    __atomic_store_n(&kmirror_harness_counting, mock || counting_wanted, __ATOMIC_RELAXED);
 #else
     if (wanted == KMIRROR_HARNESS_MOCK)
         return -EOPNOTSUPP;
@@ -127,6 +128,16 @@ extern "C" int kmirror_harness_mode(int wanted)
     const std::lock_guard guard(mode_lock);
     const int error = enter(wanted);
     return error != 0 ? error : before;
+}
+
+extern "C" bool kmirror_harness_count(bool on)
+{
+    const int now = current_mode();
+    const std::lock_guard guard(mode_lock);
+    const bool before = counting_wanted;
+    counting_wanted = on;
+    enter(now);
+    return before;
 }
 
 extern "C" bool kmirror_harness_exact(void)

@@ -4,17 +4,17 @@
 #
 #   lib/{kernel,fault,maple_tree,slub,mm}/*.cpp        libkmirror.a, libkmirror.so
 #   tools/kmirror/*.cpp                                kmirror
-#   slab/*.cpp, radix-tree-tests/*.cpp                 shared by tests (both) and command (slab)
-#   *_test.cpp there, in lib/{kernel,mm}/tests, tools/testing    kmirror-tests
+#   slab/*.cpp, tools/sweep/*.cpp                      shared by tests and command; radix-tree-tests/*.cpp by tests
+#   *_test.cpp there, in lib/{kernel,mm,cmocka}/tests, tools/testing    kmirror-tests
 #   tools/bench/*.cpp                                  kmirror-bench
 #   lib/cmocka/*.cpp                                   libkmirror-cmocka.a (cmocka.mk)
 
-LIB_SRCS   := $(sort $(wildcard lib/kernel/*.cpp lib/fault/*.cpp lib/maple_tree/*.cpp lib/slub/*.cpp lib/mm/*.cpp))
-LOAD_SRCS  := $(sort $(filter-out %_test.cpp,$(wildcard slab/*.cpp)))
+LIB_SRCS   := $(sort $(wildcard $(addsuffix /*.cpp,$(addprefix lib/,kernel fault maple_tree slub mm))))
+LOAD_SRCS  := $(sort $(filter-out %_test.cpp,$(wildcard slab/*.cpp tools/sweep/*.cpp)))
 CMD_SRCS   := $(sort $(wildcard tools/kmirror/*.cpp) tools/testing/sanitizers.cpp)
 CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
-                $(wildcard $(addsuffix /*_test.cpp,lib/kernel/tests lib/mm/tests lib/cmocka/tests radix-tree-tests \
-                                                   slab tools/testing))))
+                $(wildcard $(addsuffix /*_test.cpp,$(addprefix lib/,kernel/tests mm/tests cmocka/tests) \
+                                                   radix-tree-tests slab tools/sweep tools/testing))))
 TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                   $(wildcard lib/kernel/tests/*.cpp lib/mm/tests/*.cpp radix-tree-tests/*.cpp \
                              tools/testing/*.cpp)) \
