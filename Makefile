@@ -32,7 +32,7 @@ SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
 
-.PHONY: help deps all lib tests check check-unit check-kernel check-instrumentable mutate stress bench install clean
+.PHONY: help deps all lib tests check check-unit check-kernel check-instrumentable mutate stress sweep bench install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -47,6 +47,7 @@ help:
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
 	@echo 'make mutate                 put old bugs back, one by one: does a test find each? AREA=slab ID=S25'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
+	@echo 'make sweep                  each allocation of each call fails in turn; ARGS= goes to kmirror sweep'
 	@echo 'make bench                  ns per operation beside std::map and malloc; ARGS= as there'
 	@echo 'make install PREFIX=        headers, libraries, pkg-config file and command; DESTDIR= is put in front'
 	@echo 'make compile_commands.json  for clangd and clang-tidy'

@@ -15,6 +15,7 @@
 #include <trace/events/kmem.h>
 
 #include "lib/fault/fault.h"
+#include "lib/kernel/cpu.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -135,6 +136,8 @@ extern "C" bool kmirror_harness_count(bool on)
     const int now = current_mode();
     const std::lock_guard guard(mode_lock);
     const bool before = counting_wanted;
+    if (before != on)
+        kmirror::kernel::cpu_forbid_bias(on);   // what a thread does alone with its sheaf is not told
     counting_wanted = on;
     enter(now);
     return before;

@@ -21,6 +21,8 @@
 
 namespace {
 
+constexpr unsigned int kNone = ~0U;   // no call asks so often
+
 // Objects of all caches that users hold.
 unsigned long objects_out()
 {
@@ -52,10 +54,13 @@ struct Sweep {
         if (result.first[0] != '\0')
             return;
         char where[64] = "with no request failing";
-        if (nth != 0 && then != 0)
+        if (nth == kNone)
+            ;
+        else if (then != 0)
             std::snprintf(where, sizeof(where), "with requests %u and %u failing", nth, then);
-        else if (nth != 0)
-            std::snprintf(where, sizeof(where), "with request %u%s failing", nth, from ? " and all after it" : "");
+        else
+            std::snprintf(where, sizeof(where), "with request %u%s failing", nth,
+                          from ? " and all after it" : "");
         std::snprintf(result.first, sizeof(result.first), "%s: %.180s", where, words);
     }
 
@@ -71,7 +76,10 @@ struct Sweep {
         }
         ++result.runs;
         const unsigned long injected = kmirror_fault_log_total();
-        then != 0 ? (void)kmirror_fail_pair(nth, then) : (void)(from ? kmirror_fail_from_nth(nth) : kmirror_fail_nth(nth));
+        if (then != 0)
+            kmirror_fail_pair(nth, then);
+        else
+            from ? kmirror_fail_from_nth(nth) : kmirror_fail_nth(nth);
         const int status = body.call(scene);
         const unsigned int seen = kmirror_fail_seen();
         kmirror_fail_nth(0);
@@ -130,7 +138,7 @@ extern "C" int kmirror_sweep(const struct kmirror_sweep_body *body, unsigned int
     Sweep sweep = {*body, *result};
     const bool counted = kmirror_harness_count(true);
     kmirror_fault_log_clear();
-    sweep.run(~0U, 0, false);   // what the call asks for when nothing fails
+    sweep.run(kNone, 0, false);   // what the call asks for when nothing fails
     if (modes & KMIRROR_SWEEP_ONCE)
         sweep.each_nth(false, most);
     if (modes & KMIRROR_SWEEP_FROM)

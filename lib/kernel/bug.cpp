@@ -99,6 +99,8 @@ extern "C" void panic(const char *fmt, ...)
 
 extern "C" void dump_stack(void)
 {
+    if (kmirror_set_loglevel(-1) == 0)   // nothing is to be shown
+        return;
     const std::lock_guard guard(report_lock);
     std::fflush(stdout);
     print_stack(__builtin_return_address(0));

@@ -52,7 +52,7 @@ Line lines[NR_CPUS];
 std::atomic<unsigned long> revocations;
 pthread_key_t exit_key;
 bool bias_possible;
-bool bias_forbidden;   // under `lock`
+int bias_forbidden;   // reasons, under `lock`
 
 // Every thread of this process passes a full barrier before this returns.
 void membarrier_all()
@@ -95,7 +95,7 @@ bool may_be_on(int cpu)
 void promote(int cpu)
 {
     task_struct *last = lines[cpu].threads;
-    if (!bias_possible || bias_forbidden || lines[cpu].count != 1 || !READ_ONCE(last->leased) || !may_be_on(cpu))
+    if (!bias_possible || bias_forbidden != 0 || lines[cpu].count != 1 || !READ_ONCE(last->leased) || !may_be_on(cpu))
         return;
     // (B2) The leaver's sections come before the plain stores of the one that stays. Pairs with (B1),
     // local_lock.h.
@@ -213,14 +213,14 @@ void after_fork_in_child()
 
 }  // namespace
 
-void cpu_forbid_bias(bool forbidden)
+void cpu_forbid_bias(bool forbid)
 {
     const std::lock_guard guard(lock);
-    bias_forbidden = forbidden;
+    bias_forbidden += forbid ? 1 : -1;
     for (int cpu = 0; cpu < NR_CPUS; ++cpu) {
         if (lines[cpu].count != 1)
             continue;
-        if (forbidden)
+        if (forbid)
             stop_owner(*lines[cpu].threads);
         else
             promote(cpu);

@@ -18,8 +18,9 @@ void cpu_evict(int cpu);
 // Puts the CPU into the online mask: threads may come, and see what was done while it was dead.
 void cpu_admit(int cpu);
 
-// While forbidden, no thread is told that it is alone. Allowed again, each CPU's only thread is told at once.
-void cpu_forbid_bias(bool forbidden);
+// One more (true) or one less reason for no thread to be told that it is alone. Without one, each CPU's only
+// thread is told at once.
+void cpu_forbid_bias(bool forbid);
 
 // May threads be told that they are alone? Not under the thread sanitizer, and not without membarrier().
 bool cpu_bias_possible();

@@ -73,6 +73,21 @@ int tree_main(const TreeOptions& options);
 // Opens a trace, unless `file` is empty; kDone, or what a bad option returned.
 int open_trace(const std::string& file);
 
+// kmirror sweep: each allocation of each call fails in turn.
+struct SweepOptions {
+    std::string call;    // a pattern of * and ?; empty: all
+    bool quick = false;  // no pairs of failures, 24 runs a mode and shape
+    std::string json;    // file for the results; empty: none
+    bool quiet = false;  // no live line
+};
+int sweep_main(const SweepOptions& options);
+
+// kmirror faults: the failure points and their attributes.
+struct FaultsOptions {
+    std::string dir;  // write the files of debugfs' shape there; empty: none
+};
+int faults_main(const FaultsOptions& options);
+
 // Prints `kmirror: --OPTION VALUE is not possible; ALLOWED` on stderr; returns kBadInput.
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed);
 

@@ -14,6 +14,7 @@
 #include <random>
 #include <string>
 
+#include <kmirror/fault.h>
 #include <kmirror/topology.h>
 
 #include "tools/kmirror/commands.h"
@@ -37,11 +38,20 @@ void judge(const std::string& machine) {
     std::exit(bad_option("--machine", machine, message));
 }
 
+// Refuses failure points that cannot be. The library reads them when the program starts anew.
+void judge_fault(const std::string& text) {
+    char message[256] = "";
+    if (text.empty() || kmirror_fault_configure(text.c_str(), message, sizeof(message)) == 0) return;
+    std::exit(bad_option("--fault", text, message));
+}
+
 void put_in_force(const CommandLine& line, char** argv) {
     judge(line.machine);
+    judge_fault(line.fault);
     const bool machine = put("KMIRROR_MACHINE", line.machine);
     const bool memory = put("KMIRROR_MEM", line.memory);
-    if (!machine && !memory) return;
+    const bool fault = put("KMIRROR_FAULT", line.fault);
+    if (!machine && !memory && !fault) return;
     execv("/proc/self/exe", argv);
     std::perror("kmirror: /proc/self/exe");
     std::exit(kBadInput);
@@ -66,6 +76,10 @@ int main(int argc, char** argv) {
             return slabinfo_main(line.slabinfo);
         case Command::Tree:
             return tree_main(line.tree);
+        case Command::Sweep:
+            return sweep_main(line.sweep);
+        case Command::Faults:
+            return faults_main(line.faults);
         default:
             return machine_main(line.show);
     }

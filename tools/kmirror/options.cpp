@@ -70,6 +70,11 @@ void add_world(CLI::App& app, CommandLine& line) {
 constexpr const char* kTraceHelp =
     "write the tree's trace points there; *.json: for chrome://tracing and Perfetto, else text";
 
+void add_fault(CLI::App& app, CommandLine& line) {
+    add_text(app, "--fault", "TEXT", "failure points, such as 'failslab:probability=1,times=-1'; see kmirror faults",
+             line.fault);
+}
+
 CLI::App* add_stress(CLI::App& app, CommandLine& line) {
     StressOptions& stress = line.stress;
     CLI::App* sub =
@@ -86,6 +91,7 @@ CLI::App* add_stress(CLI::App& app, CommandLine& line) {
              stress.sysfs);
     add_text(*sub, "--trace", "FILE", kTraceHelp, stress.trace);
     sub->add_flag("--quiet", stress.quiet, "no live line");
+    add_fault(*sub, line);
     add_world(*sub, line);
     return sub;
 }
@@ -162,6 +168,25 @@ CLI::App* add_tree(CLI::App& app, CommandLine& line) {
     return sub;
 }
 
+CLI::App* add_sweep(CLI::App& app, CommandLine& line) {
+    SweepOptions& sweep = line.sweep;
+    CLI::App* sub = app.add_subcommand("sweep", "every call with each of its allocations failing in turn");
+    add_text(*sub, "--call", "PATTERN", "only these calls, such as 'mtree_store*'", sweep.call);
+    sub->add_flag("--quick", sweep.quick, "no pairs of failures, and at most 24 runs a kind");
+    add_text(*sub, "--json", "FILE", "write the results there as well", sweep.json);
+    sub->add_flag("--quiet", sweep.quiet, "no live line");
+    add_world(*sub, line);
+    return sub;
+}
+
+CLI::App* add_faults(CLI::App& app, CommandLine& line) {
+    CLI::App* sub = app.add_subcommand("faults", "the failure points and their attributes");
+    add_text(*sub, "--export", "DIR", "write the attributes there, as debugfs does; KMIRROR_FAULT_DIR reads them",
+             line.faults.dir);
+    add_fault(*sub, line);
+    return sub;
+}
+
 std::string names_of(const std::vector<const CLI::App*>& apps) {
     std::string names;
     for (const CLI::App* app : apps) names += (names.empty() ? "" : ", ") + app->get_name();
@@ -227,15 +252,16 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* machine = add_machine(app, line);
     CLI::App* slabinfo = add_slabinfo(app, line);
     CLI::App* tree = add_tree(app, line);
+    CLI::App* sweep = add_sweep(app, line);
+    CLI::App* faults = add_faults(app, line);
+    const std::vector<std::pair<CLI::App*, Command>> commands = {
+        {stress, Command::Stress}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
+        {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults}};
     app.require_subcommand(0, 1);
-    for (CLI::App* each : {&app, stress, machine, slabinfo, tree}) each->allow_extras();
+    app.allow_extras();
+    for (const auto& [each, command] : commands) each->allow_extras();
 
     line.status = parse(app, argc, argv);
-    const std::vector<std::pair<CLI::App*, Command>> commands = {
-        {stress, Command::Stress},
-        {machine, Command::Machine},
-        {slabinfo, Command::Slabinfo},
-        {tree, Command::Tree}};
     const auto parsed = std::find_if(commands.begin(), commands.end(),
                                      [](const auto& each) { return each.first->parsed(); });
     const CLI::App* chosen = parsed != commands.end() ? parsed->first : nullptr;

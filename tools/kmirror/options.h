@@ -9,17 +9,20 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Stress, Machine, Slabinfo, Tree };
+enum class Command { None, Stress, Machine, Slabinfo, Tree, Sweep, Faults };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
     int status = kDone;
     std::string machine;  // --machine; empty: not given
     std::string memory;   // --memory; empty: not given
+    std::string fault;    // --fault; empty: not given
     StressOptions stress;
     MachineOptions show;
     TreeOptions tree;
     SlabinfoOptions slabinfo;
+    SweepOptions sweep;
+    FaultsOptions faults;
 };
 
 // Reads the arguments. Prints help and version on stdout and one line about a mistake on stderr.

@@ -135,6 +135,9 @@ all: $(addprefix $(B)/,libkmirror.a libkmirror.so libkmirror-cmocka.a kmirror)
 stress: $(B)/kmirror
 	$(Q)$(B)/kmirror stress $(ARGS)
 
+sweep: $(B)/kmirror
+	$(Q)$(B)/kmirror sweep $(ARGS)
+
 bench: $(B)/kmirror-bench
 	$(Q)$(B)/kmirror-bench $(ARGS)
 

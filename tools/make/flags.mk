@@ -7,7 +7,7 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests check% kernel-% stress bench install \
+BUILDING := $(filter all lib tests check% kernel-% stress sweep bench install \
                      compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
 # ---- bad input -------------------------------------------------------------------------------------------

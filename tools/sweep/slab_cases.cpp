@@ -220,15 +220,15 @@ private:
 };
 
 void add_blocks(std::vector<Case>& cases) {
-    for (const size_t size : {8, 200, 5000, 300000}) {
-        const std::string text = std::to_string(size) + " bytes";
-        cases.push_back({"kmalloc", text, [=] { return std::make_unique<BlockScene>(0, size, false); }});
-        cases.push_back({"kvmalloc", text, [=] { return std::make_unique<BlockScene>(0, size, true); }});
-    }
-    for (const size_t size : {60, 9000, 100000}) {
-        const std::string text = "50 to " + std::to_string(size) + " bytes";
-        cases.push_back({"krealloc", text, [=] { return std::make_unique<BlockScene>(50, size, false); }});
-        cases.push_back({"kvrealloc", text, [=] { return std::make_unique<BlockScene>(50, size, true); }});
+    for (const bool kv : {false, true}) {
+        for (const size_t size : {8, 200, 5000, 300000}) {
+            cases.push_back({kv ? "kvmalloc" : "kmalloc", std::to_string(size) + " bytes",
+                             [=] { return std::make_unique<BlockScene>(0, size, kv); }});
+        }
+        for (const size_t size : {60, 9000, 100000}) {
+            cases.push_back({kv ? "kvrealloc" : "krealloc", "50 to " + std::to_string(size) + " bytes",
+                             [=] { return std::make_unique<BlockScene>(50, size, kv); }});
+        }
     }
 }
 
