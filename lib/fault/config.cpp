@@ -111,9 +111,9 @@ constexpr double kLots = 9e15;   // whole numbers are exact in a double up to he
      [](const Attr &a) { return std::string(a.member ? "Y" : "N"); }}
 #define TEXT_FIELD(file, only, member)                                                                       \
     {file, only,                                                                                             \
-     [](Attr &a, const std::string &w, const std::string &t) {                                                \
-         copy_text(w, t, a.member, sizeof(a.member));                                                         \
-     },                                                                                                       \
+     [](Attr &a, const std::string &w, const std::string &t) {                                               \
+         copy_text(w, t, a.member, sizeof(a.member));                                                        \
+     },                                                                                                      \
      [](const Attr &a) { return std::string(a.member); }}
 
 const Field fields[] = {

@@ -95,7 +95,8 @@ bool may_be_on(int cpu)
 void promote(int cpu)
 {
     task_struct *last = lines[cpu].threads;
-    if (!bias_possible || bias_forbidden != 0 || lines[cpu].count != 1 || !READ_ONCE(last->leased) || !may_be_on(cpu))
+    if (!bias_possible || bias_forbidden != 0 || lines[cpu].count != 1 || !READ_ONCE(last->leased) ||
+        !may_be_on(cpu))
         return;
     // (B2) The leaver's sections come before the plain stores of the one that stays. Pairs with (B1),
     // local_lock.h.

@@ -4,8 +4,8 @@
 //
 // Owns     nothing: locks lie in per-CPU data.
 // Locking  a section counts in preempt_count, so cpu_down() waits for it and the thread stays on its CPU.
-// Fails    local_trylock() answers false when another thread on the CPU, or the caller, holds the lock, and when
-//          it is told to (fail_trylock).
+// Fails    local_trylock() answers false when another thread on the CPU, or the caller, holds the lock, and
+//          when it is told to (fail_trylock).
 
 #include <linux/bug.h>
 #include <linux/fault-inject.h>

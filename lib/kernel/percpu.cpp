@@ -12,8 +12,8 @@
 // Bounds   PERCPU_UNIT_SIZE bytes per CPU; alignment up to a page. Under the address sanitizer each area is
 //          followed by a poisoned gap, and freed areas are poisoned in every unit.
 // Locking  `lock`, a leaf. Areas come and go with caches, so it is taken rarely.
-// Fails    __alloc_percpu() with NULL when no extent is large enough, or when told to (fail_percpu). A free of
-//          anything else is a BUG.
+// Fails    __alloc_percpu() with NULL when no extent is large enough, or when told to (fail_percpu). A free
+//          of anything else is a BUG.
 //
 // (PC1) free and live extents do not overlap and cover the unit; no two free ones touch
 // (PC2) bytes at and above `touched` are zero in every unit: nobody had them yet

@@ -71,8 +71,8 @@ constexpr const char* kTraceHelp =
     "write the tree's trace points there; *.json: for chrome://tracing and Perfetto, else text";
 
 void add_fault(CLI::App& app, CommandLine& line) {
-    add_text(app, "--fault", "TEXT", "failure points, such as 'failslab:probability=1,times=-1'; see kmirror faults",
-             line.fault);
+    add_text(app, "--fault", "TEXT",
+             "failure points, such as 'failslab:probability=1,times=-1'; see kmirror faults", line.fault);
 }
 
 CLI::App* add_stress(CLI::App& app, CommandLine& line) {
@@ -181,8 +181,8 @@ CLI::App* add_sweep(CLI::App& app, CommandLine& line) {
 
 CLI::App* add_faults(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand("faults", "the failure points and their attributes");
-    add_text(*sub, "--export", "DIR", "write the attributes there, as debugfs does; KMIRROR_FAULT_DIR reads them",
-             line.faults.dir);
+    add_text(*sub, "--export", "DIR",
+             "write the attributes there, as debugfs does; KMIRROR_FAULT_DIR reads them", line.faults.dir);
     add_fault(*sub, line);
     return sub;
 }

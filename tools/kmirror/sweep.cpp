@@ -50,7 +50,9 @@ struct Row {
 std::vector<Case> chosen(const std::string& pattern) {
     std::vector<Case> all;
     for (Case& one : sweeping::all_cases()) {
-        if (pattern.empty() || fnmatch(pattern.c_str(), one.call.c_str(), 0) == 0) all.push_back(std::move(one));
+        if (pattern.empty() || fnmatch(pattern.c_str(), one.call.c_str(), 0) == 0) {
+            all.push_back(std::move(one));
+        }
     }
     return all;
 }
@@ -62,7 +64,8 @@ std::vector<Row> sweep_all(const std::vector<Case>& cases, const SweepOptions& o
     std::uint64_t runs = 0;
     std::vector<Row> rows;
     for (size_t i = 0; i < cases.size(); ++i) {
-        progress.update(std::to_string(i + 1) + " of " + std::to_string(cases.size()) + ": " + cases[i].call, runs);
+        const std::string place = std::to_string(i + 1) + " of " + std::to_string(cases.size());
+        progress.update(place + ": " + cases[i].call, runs);
         if (rows.empty() || rows.back().call != cases[i].call) rows.emplace_back();
         rows.back().add(cases[i], kmirror::sweep(cases[i].make, modes, most));
         runs += rows.back().sum.runs;
@@ -72,7 +75,8 @@ std::vector<Row> sweep_all(const std::vector<Case>& cases, const SweepOptions& o
 }
 
 void print_rows(const std::vector<Row>& rows) {
-    Table table({"call", "shapes", "runs", "failures injected", "refused", "survived", "leaks", "violations"});
+    Table table({"call", "shapes", "runs", "failures injected", "refused", "survived", "leaks",
+                 "violations"});
     Row all;
     for (const Row& row : rows) {
         table.row({row.call, count(row.shapes), count(row.sum.runs), count(row.sum.injected),
@@ -108,7 +112,9 @@ std::string yes(bool value) { return value ? "Y" : "N"; }
 
 int sweep_main(const SweepOptions& options) {
     const std::vector<Case> cases = chosen(options.call);
-    if (cases.empty()) return bad_option("--call", options.call, "it matches none of the calls that are swept");
+    if (cases.empty()) {
+        return bad_option("--call", options.call, "it matches none of the calls that are swept");
+    }
     std::string error;
     if (!options.json.empty() && !can_write(options.json, error)) {
         return bad_option("--json", options.json, error);
@@ -120,7 +126,8 @@ int sweep_main(const SweepOptions& options) {
     int status = kDone;
     for (const Row& row : rows) {
         if (row.sound()) continue;
-        std::printf("%s %s\nagain: kmirror sweep --call '%s'\n", row.call.c_str(), row.sum.first, row.call.c_str());
+        std::printf("%s %s\nagain: kmirror sweep --call '%s'\n", row.call.c_str(), row.sum.first,
+                    row.call.c_str());
         status = kFoundWrong;
     }
     if (!options.json.empty() && !as_json(rows).write(options.json, error)) {
@@ -148,7 +155,8 @@ int faults_main(const FaultsOptions& options) {
     table.print(stdout);
     std::printf("failslab and fail_page_alloc have more: cache, cache-filter, min-order; each takes "
                 "at=THREAD:REQUEST+...\n"
-                "KMIRROR_FAULT='POINT:ATTRIBUTE=VALUE,...;POINT:...' sets them, for every program of this library\n");
+                "KMIRROR_FAULT='POINT:ATTRIBUTE=VALUE,...;POINT:...' sets them, in every program with this "
+                "library\n");
     return kDone;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The calls that a sweep runs with each allocation failing: what `kmirror sweep` prints one line for, and what
-// make check runs with bounds.
+// The calls that a sweep runs with each allocation failing: `kmirror sweep` prints a line for each, and make
+// check runs them with bounds.
 #pragma once
 
 #include <functional>

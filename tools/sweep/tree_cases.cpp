@@ -129,7 +129,8 @@ std::vector<Call> stores() {
          [](TreeScene& s) { return store(s, 0, ULONG_MAX, TreeScene::value(9003)); }},
         {"mtree_store_range, nothing over many", false,
          [](TreeScene& s) { return store(s, s.middle() / 2 + 2, s.middle() + 7, nullptr); }},
-        {"mtree_store", false, [](TreeScene& s) { return store(s, s.middle() + 7, s.middle() + 7, s.value(1)); }},
+        {"mtree_store", false,
+         [](TreeScene& s) { return store(s, s.middle() + 7, s.middle() + 7, TreeScene::value(1)); }},
         {"mtree_insert_range", false,
          [](TreeScene& s) {
              const unsigned long at = s.end() + 20;
@@ -157,8 +158,8 @@ std::vector<Call> searches() {
         {"mtree_alloc_range", true,
          [](TreeScene& s) {
              unsigned long start = 0;
-             const int status = ops().alloc_range(s.tree(), &start, TreeScene::value(9010), 5, 0, ULONG_MAX / 2,
-                                                  MAPLE_OPS_KERNEL);
+             const int status = ops().alloc_range(s.tree(), &start, TreeScene::value(9010), 5, 0,
+                                                  ULONG_MAX / 2, MAPLE_OPS_KERNEL);
              s.changes([=](RangeMap& map) { map.store(start, start + 4, TreeScene::value(9010)); });
              return status;
          }},

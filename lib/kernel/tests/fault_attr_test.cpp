@@ -4,6 +4,7 @@
 // what cannot be set changes nothing.
 
 #include <kmirror/fault.h>
+#include <kmirror/slab_sysfs.h>
 #include <linux/cpu.h>
 #include <linux/errno.h>
 #include <linux/gfp.h>
@@ -167,8 +168,8 @@ TEST_F(FaultAttr, AShallowStackDoesNotReachTheFunction)
 TEST_F(FaultAttr, CachesByNameAndByMark)
 {
     struct kmem_cache *const plain = kmem_cache_create("fault_plain", 40, 0, SLAB_NO_MERGE, nullptr);
-    struct kmem_cache *const marked =
-        kmem_cache_create("fault_marked", 40, 0, SLAB_NO_MERGE | SLAB_FAILSLAB, nullptr);
+    struct kmem_cache *const marked = kmem_cache_create("fault_marked", 40, 0, SLAB_NO_MERGE, nullptr);
+    ASSERT_EQ(kmirror_slab_attr_store(marked, "failslab", "1"), 0);
     const auto fails = [](struct kmem_cache *s) {
         void *const object = kmem_cache_alloc(s, GFP_KERNEL | __GFP_NOWARN);
         if (object != nullptr)
