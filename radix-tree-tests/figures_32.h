@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The figures of figures_test.cpp on a machine of 32 bit. Taken from this library in a state in which the
-// kernel's 32-bit suite had passed on it as far as it passes on the kernel's own tree.
+// The figures of figures_test.cpp on a machine of 32 bit. Taken from this library in a state in which all of
+// the kernel's lib/test_maple_tree.c, built for 32 bit, had passed on it.
 #ifndef KMIRROR_RADIX_TREE_TESTS_FIGURES_32_H
 #define KMIRROR_RADIX_TREE_TESTS_FIGURES_32_H
 
