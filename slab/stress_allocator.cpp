@@ -66,7 +66,7 @@ public:
     {
         const int before = ops().set_sheaf_capacity(sheaf_capacity);
         for (unsigned i = 0; i < std::size(kSizes); i++)
-            caches_[i] = new_cache(kSizes[i]);
+            caches_[i] = new_cache(kSizes[i], sheaf_capacity);
         ops().set_sheaf_capacity(before);
         for (Parcel &parcel : parcels_) {
             parcel.id = static_cast<std::uint64_t>(&parcel - parcels_.data()) + 1;
@@ -109,10 +109,11 @@ public:
 private:
     using Queue = tbb::concurrent_queue<Parcel *>;
 
-    static slab_ops_cache *new_cache(unsigned size)
+    static slab_ops_cache *new_cache(unsigned size, int sheaf_capacity)
     {
         slab_ops_cache_args args{};
         args.size = size;
+        args.sheaf_capacity = static_cast<unsigned>(sheaf_capacity); // some generations want to be asked
         args.flags = SLAB_OPS_NO_MERGE;
         const std::string name = "stress_" + std::to_string(size);
         return ops().create(name.c_str(), &args);

@@ -225,10 +225,38 @@ enum kmirror_slab_switch {
     KMIRROR_SLAB_FREELIST_HARDENED, /* "KMIRROR_SLAB_FREELIST_HARDENED", off */
     KMIRROR_SLAB_CMPXCHG_DOUBLE,    /* "KMIRROR_SLAB_CMPXCHG_DOUBLE", on; off: slab_lock */
     KMIRROR_SLAB_MERGE,             /* "KMIRROR_SLAB_MERGE", on */
+<<<<<<< HEAD
     KMIRROR_SLAB_INIT_ON_ALLOC,     /* "KMIRROR_INIT_ON_ALLOC", off: memory is handed out zeroed */
     KMIRROR_SLAB_INIT_ON_FREE,      /* "KMIRROR_INIT_ON_FREE", off: and zeroed when it comes back */
+=======
+    KMIRROR_SLAB_STRICT_NUMA,       /* "KMIRROR_SLAB_STRICT_NUMA", off; of all caches, at once: each
+                                     * object is placed by the policy of <linux/mempolicy.h> */
+>>>>>>> 5cd1d8d (Numbers and strict NUMA of the allocator, nodes whose memory goes and comes, kmirror stress over generations)
     KMIRROR_SLAB_NR_SWITCHES
 };
+
+/*
+ * Numbers, for caches created from now on; -1: as the kernel of the generation does it. In the
+ * environment: the names in quotes. While one is set new caches are not merged.
+ */
+enum kmirror_slab_number {
+    KMIRROR_SLAB_KEEP_SPARE,     /* "KMIRROR_SLAB_KEEP_SPARE" 0, 1: a main sheaf found empty after a
+                                  * refill becomes the spare; 0: it goes to the barn */
+    KMIRROR_SLAB_REMOTE_TRYLOCK, /* "KMIRROR_SLAB_REMOTE_TRYLOCK" 0, 1: refills from other nodes only
+                                  * try their list_lock */
+    KMIRROR_SLAB_BARN_FULL,      /* "KMIRROR_SLAB_BARN_FULL": full sheaves a barn takes */
+    KMIRROR_SLAB_BARN_EMPTY,     /* "KMIRROR_SLAB_BARN_EMPTY": empty ones */
+    KMIRROR_SLAB_MIN_PARTIAL,    /* "KMIRROR_SLAB_MIN_PARTIAL": empty slabs a node keeps */
+    KMIRROR_SLAB_CPU_PARTIAL,    /* "KMIRROR_SLAB_CPU_PARTIAL": free objects of a CPU's chain */
+    KMIRROR_SLAB_DEFRAG_RATIO,   /* "KMIRROR_SLAB_DEFRAG_RATIO": how often of 1024 other nodes are tried */
+    KMIRROR_SLAB_NR_NUMBERS
+};
+
+/* kmirror_slab_number() - what is set; -1: nothing. Context: any. */
+long kmirror_slab_number(enum kmirror_slab_number which);
+
+/* kmirror_slab_set_number() - set one. Context: any. Return: 0; -EINVAL out of its range. */
+int kmirror_slab_set_number(enum kmirror_slab_number which, long value);
 
 /* kmirror_slab_switch() - set one; returns how it was. @on < 0: only ask. Context: any. */
 int kmirror_slab_switch(enum kmirror_slab_switch which, int on);

@@ -30,6 +30,7 @@
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/membarrier.h>
+#include <linux/mempolicy.h>
 #include <linux/percpu-defs.h>
 #include <linux/smp.h>
 
@@ -97,6 +98,9 @@ void promote(int cpu)
     task_struct *last = lines[cpu].threads;
     if (!bias_possible || bias_forbidden != 0 || lines[cpu].count != 1 || !READ_ONCE(last->leased) ||
         !may_be_on(cpu))
+        return;
+    // Who has a memory policy may not take the short ways, which know none.
+    if (READ_ONCE(last->flags) & PF_HAS_MEMPOLICY)
         return;
     // (B2) The leaver's sections come before the plain stores of the one that stays. Pairs with (B1),
     // local_lock.h.
@@ -226,6 +230,17 @@ void cpu_forbid_bias(bool forbid)
         else
             promote(cpu);
     }
+}
+
+void bias_changed(task_struct &self)
+{
+    const std::lock_guard guard(lock);
+    if (!self.on_cpu_list)
+        return;
+    if (self.flags & PF_HAS_MEMPOLICY)
+        lose_bias(self);
+    else
+        promote(self.cpu);
 }
 
 bool cpu_bias_possible()

@@ -22,6 +22,9 @@ void cpu_admit(int cpu);
 // thread is told at once.
 void cpu_forbid_bias(bool forbid);
 
+// What promote() looks at has changed for the calling thread; outside of sections.
+void bias_changed(task_struct &self);
+
 // May threads be told that they are alone? Not under the thread sanitizer, and not without membarrier().
 bool cpu_bias_possible();
 

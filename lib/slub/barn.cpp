@@ -5,6 +5,7 @@
 // Owns     the lists and counts of struct node_barn, see barn.h for bounds and locking.
 // Fails    never.
 #include "lib/slub/barn.h"
+#include "lib/slub/tuning.h"
 
 namespace kmirror::slub {
 
@@ -83,8 +84,8 @@ void barn_init(struct node_barn *barn)
     full_sheaves(barn).init();
     empty_sheaves(barn).init();
     raw_spin_lock_init(&barn->lock);
-    barn->max_full = MAX_FULL_SHEAVES;
-    barn->max_empty = MAX_EMPTY_SHEAVES;
+    barn->max_full = (unsigned int)tuned_or(KMIRROR_SLAB_BARN_FULL, MAX_FULL_SHEAVES);
+    barn->max_empty = (unsigned int)tuned_or(KMIRROR_SLAB_BARN_EMPTY, MAX_EMPTY_SHEAVES);
 }
 
 struct slab_sheaf *barn_get_empty_sheaf(struct node_barn *barn, Spin spin)

@@ -26,6 +26,7 @@
 #include "lib/slub/kmalloc.h"
 #include "lib/slub/node.h"
 #include "lib/slub/switches.h"
+#include "lib/slub/tuning.h"
 
 namespace kmirror::slub {
 
@@ -223,6 +224,7 @@ void boot()
     int node;
 
     generation_init();
+    tuning_init();
     switches_init();
     slab_debug_init();
     // Which nodes have memory is known when the page allocator has started.

@@ -10,6 +10,7 @@
 
 #include "lib/slub/cpu_partial.h"
 #include "lib/slub/node.h"
+#include "lib/slub/tuning.h"
 
 namespace kmirror::slub {
 
@@ -76,7 +77,7 @@ void set_cpu_partial(struct kmem_cache *s)
     const auto *rule = kRules;
     while (s->size < rule->least_bytes)
         rule++;
-    slub_set_cpu_partial(s, rule->objects);
+    slub_set_cpu_partial(s, (unsigned int)tuned_or(KMIRROR_SLAB_CPU_PARTIAL, rule->objects));
 }
 
 struct slab *pop_cpu_partial(struct kmem_cache_cpu *c)

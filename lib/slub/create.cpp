@@ -22,6 +22,7 @@
 #include "lib/slub/kmalloc.h"
 #include "lib/slub/node.h"
 #include "lib/slub/switches.h"
+#include "lib/slub/tuning.h"
 
 namespace kmirror::slub {
 
@@ -44,7 +45,7 @@ constexpr unsigned int kDefragRatio = 1000; // of 1024: nearly always
 bool slab_args_unmergeable(const struct kmem_cache_args *args, slab_flags_t flags)
 {
     // A capacity that is in force now need not be that of a cache made before.
-    return !switch_on(KMIRROR_SLAB_MERGE) || forced_sheaf_capacity() >= 0 || args->ctor ||
+    return !switch_on(KMIRROR_SLAB_MERGE) || forced_sheaf_capacity() >= 0 || anything_tuned() || args->ctor ||
            args->usersize || (flags & kNeverMerge);
 }
 
@@ -149,19 +150,37 @@ int init_cache_random_seq(struct kmem_cache *s)
     return 0;
 }
 
+int init_node_list(struct kmem_cache *s, int node)
+{
+    auto *n = static_cast<struct kmem_cache_node *>(
+        slab_alloc_node(kmem_cache_node, GFP_KERNEL, node, sizeof(struct kmem_cache_node)));
+    if (!n)
+        return -ENOMEM;
+    init_kmem_cache_node(n);
+    s->per_node[node].node = n;
+    return 0;
+}
+
+int init_node_barn(struct kmem_cache *s, int node)
+{
+    auto *barn = static_cast<struct node_barn *>(
+        kmalloc_flags(sizeof(struct node_barn), GFP_KERNEL, SLAB_ALLOC_DEFAULT, node));
+    if (!barn)
+        return -ENOMEM;
+    barn_init(barn);
+    s->per_node[node].barn = barn;
+    return 0;
+}
+
 int init_cache_nodes(struct kmem_cache *s)
 {
+    int error = 0;
     int node;
 
-    for_each_node_mask (node, slab_nodes) {
-        auto *n = static_cast<struct kmem_cache_node *>(slab_alloc_node(
-            kmem_cache_node, GFP_KERNEL, node, sizeof(struct kmem_cache_node)));
-        if (!n)
-            return -ENOMEM;
-        init_kmem_cache_node(n);
-        s->per_node[node].node = n;
-    }
-    return 0;
+    for_each_node_mask (node, slab_nodes)
+        if (!error)
+            error = init_node_list(s, node);
+    return error;
 }
 
 int init_percpu_sheaves(struct kmem_cache *s)
@@ -350,18 +369,22 @@ void free_kmem_cache(struct kmem_cache *s)
 
 int init_cache_barns(struct kmem_cache *s)
 {
+    const nodemask_t *nodes = s->generation.mem_node_barn ? &slab_nodes : &slab_barn_nodes;
+    int error = 0;
     int node;
 
-    const nodemask_t *nodes = s->generation.mem_node_barn ? &slab_nodes : &slab_barn_nodes;
-    for_each_node_mask (node, *nodes) {
-        auto *barn = static_cast<struct node_barn *>(
-            kmalloc_flags(sizeof(struct node_barn), GFP_KERNEL, SLAB_ALLOC_DEFAULT, node));
-        if (!barn)
-            return -ENOMEM;
-        barn_init(barn);
-        s->per_node[node].barn = barn;
-    }
-    return 0;
+    for_each_node_mask (node, *nodes)
+        if (!error)
+            error = init_node_barn(s, node);
+    return error;
+}
+
+int init_cache_node(struct kmem_cache *s, int node)
+{
+    int error = get_node(s, node) ? 0 : init_node_list(s, node);
+    if (!error && cache_has_sheaves(s) && !get_barn_node(s, node))
+        error = init_node_barn(s, node);
+    return error;
 }
 
 // Sizes and order. Letter O of the debugging options: not at the price of a larger slab.
@@ -397,9 +420,9 @@ int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int si
     s->ctor = args->ctor;
     s->useroffset = args->useroffset;
     s->usersize = args->usersize;
-    s->remote_node_defrag_ratio = kDefragRatio;
+    s->remote_node_defrag_ratio = (unsigned int)tuned_or(KMIRROR_SLAB_DEFRAG_RATIO, kDefragRatio);
     INIT_LIST_HEAD(&s->alias_names);
-    s->generation = generation_row(generation_now());
+    s->generation = tuned_generation();
     if (switch_on(KMIRROR_SLAB_CMPXCHG_DOUBLE))
         s->flags |= __CMPXCHG_DOUBLE;
     if (switch_on(KMIRROR_SLAB_FREELIST_HARDENED))
@@ -409,7 +432,8 @@ int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int si
     decide_zeroing(s);
     // The larger the object, the more empty slabs are kept from the page allocator.
     const unsigned long wanted = ilog2(s->size) / 2;
-    s->min_partial = clamp_t(unsigned long, wanted, MIN_PARTIAL, MAX_PARTIAL);
+    s->min_partial = tuned_or(KMIRROR_SLAB_MIN_PARTIAL,
+                              clamp_t(unsigned long, wanted, MIN_PARTIAL, MAX_PARTIAL));
     if (s->generation.cpu_slabs)
         set_cpu_partial(s);
 

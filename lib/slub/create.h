@@ -22,6 +22,13 @@ int do_kmem_cache_create(struct kmem_cache *s, const char *name, unsigned int si
 // Frees all a cache has, however far it got, but not the struct and its name.
 void __kmem_cache_release(struct kmem_cache *s);
 
+// Gives the cache what it lacks on one node: its list and, if it has sheaves, a barn. 0 or
+// -ENOMEM.
+int init_cache_node(struct kmem_cache *s, int node);
+
+// kmem_cache_shrink() with the CPU set held.
+int __kmem_cache_shrink_locked(struct kmem_cache *s);
+
 // Gives every node with CPUs a barn. 0 or -ENOMEM; what was made is found by a release.
 int init_cache_barns(struct kmem_cache *s);
 

@@ -145,6 +145,15 @@ bool kmem_cache_put(struct kmem_cache *s, void *caller)
 
 } // namespace
 
+int __kmem_cache_shrink_locked(struct kmem_cache *s)
+{
+    flush_all_cpus_locked(s);
+    shrink_barns(s);
+    if (flush_ends_in_chains(s))
+        flush_all_cpus_locked(s);
+    return kmem_cache_do_shrink(s);
+}
+
 int __kmem_cache_shutdown(struct kmem_cache *s)
 {
     int objects_left = 0;
@@ -169,11 +178,10 @@ using namespace kmirror::slub;
 
 int kmem_cache_shrink(struct kmem_cache *s)
 {
-    flush_all(s);
-    shrink_barns(s);
-    if (flush_ends_in_chains(s))
-        flush_all(s);
-    return kmem_cache_do_shrink(s);
+    cpus_read_lock();
+    const int slabs_left = __kmem_cache_shrink_locked(s);
+    cpus_read_unlock();
+    return slabs_left;
 }
 
 void kmem_cache_destroy(struct kmem_cache *s)

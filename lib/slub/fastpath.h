@@ -74,6 +74,7 @@ template <unsigned int alloc_flags = SLAB_ALLOC_DEFAULT>
         if (!slab_pre_alloc_hook(s, gfp, 1)) [[unlikely]]
             return nullptr;
 
+    node = apply_strict_numa_policy(node);
     void *object = only_cpu_slab(s) ? nullptr : alloc_from_pcs(s, gfp, alloc_flags, node);
     if (!object) [[unlikely]] {
         object = kmem_cache_debug(s)

@@ -13,13 +13,31 @@
 
 #include <linux/fault-inject.h>
 #include <linux/kasan.h>
+#include <linux/mempolicy.h>
 #include <linux/sched/mm.h>
 #include <linux/string.h>
 #include <trace/events/kmem.h>
 
+<<<<<<< HEAD
 #include "lib/slub/debug.h"
+=======
+#include "lib/slub/slab.h"
+#include "lib/slub/switches.h"
+>>>>>>> 5cd1d8d (Numbers and strict NUMA of the allocator, nodes whose memory goes and comes, kmirror stress over generations)
 
 namespace kmirror::slub {
+
+// The node of a request: with strict_numa, and none asked for, what the thread's policy says.
+// Bound to nodes of which its own is one, it may have what is at hand.
+inline int apply_strict_numa_policy(int node)
+{
+    if (!switch_on(KMIRROR_SLAB_STRICT_NUMA) || node != NUMA_NO_NODE) [[likely]]
+        return node;
+    const struct mempolicy *policy = kmirror_mempolicy();
+    if (!policy || (policy->mode == MPOL_BIND && node_isset(numa_mem_id(), policy->nodes)))
+        return node;
+    return mempolicy_slab_node();
+}
 
 // Asked once for each of the `count` objects, so that a budget is used up object by
 // object, also by a request that fails in the end.

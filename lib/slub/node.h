@@ -10,6 +10,7 @@
 // Fails    the takers return nothing when there is nothing to take.
 #pragma once
 
+#include <linux/mempolicy.h>
 #include <kmirror/topology.h>
 
 #include "lib/slub/slab.h"
@@ -94,7 +95,7 @@ template <class Visit>
 inline void for_each_remote_partial(const struct kmem_cache *s, Visit visit)
 {
     int count;
-    const int *nodes = kmirror_node_fallback(numa_mem_id(), &count);
+    const int *nodes = kmirror_node_fallback(mempolicy_slab_node(), &count);
 
     for (int i = 0; i < count; i++) {
         struct kmem_cache_node *n = get_node(s, nodes[i]);

@@ -14,25 +14,23 @@
 
 namespace kmirror::slub {
 
-namespace {
-
-constexpr int kCapacityByRule = -1;
-constexpr int kCapacityUnset = -2; // not set by anybody yet
-
-struct Switch {
-    const char *variable;
-    signed char otherwise;
-    signed char value; // -1: not set by anybody yet
-};
-
 Switch switches[KMIRROR_SLAB_NR_SWITCHES] = {
     {"KMIRROR_SLAB_FREELIST_RANDOM", 0, -1},
     {"KMIRROR_SLAB_FREELIST_HARDENED", 0, -1},
     {"KMIRROR_SLAB_CMPXCHG_DOUBLE", 1, -1},
     {"KMIRROR_SLAB_MERGE", 1, -1},
+<<<<<<< HEAD
     {"KMIRROR_INIT_ON_ALLOC", 0, -1},
     {"KMIRROR_INIT_ON_FREE", 0, -1},
+=======
+    {"KMIRROR_SLAB_STRICT_NUMA", 0, -1},
+>>>>>>> 5cd1d8d (Numbers and strict NUMA of the allocator, nodes whose memory goes and comes, kmirror stress over generations)
 };
+
+namespace {
+
+constexpr int kCapacityByRule = -1;
+constexpr int kCapacityUnset = -2; // not set by anybody yet
 
 int sheaf_capacity = kCapacityUnset;
 
@@ -58,11 +56,6 @@ void switches_init()
     for (Switch &one : switches)
         switch_init(one);
     sheaf_capacity_init();
-}
-
-bool switch_on(enum kmirror_slab_switch which)
-{
-    return READ_ONCE(switches[which].value) > 0;
 }
 
 int forced_sheaf_capacity()

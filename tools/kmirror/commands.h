@@ -33,6 +33,7 @@ struct StressOptions {
     unsigned cpus = 0;       // virtual CPUs that work; 0: all of the machine
     unsigned threads = 0;    // worker threads; 0: as many as cpus. More than cpus: CPUs are shared
     std::uint64_t seed = 0;  // never 0 when the subcommand runs
+    std::string slab;        // generations of the allocator: "all", or names with commas; empty: the process's
     std::string json;        // file for the results; empty: none
     std::string trace;       // file for the tree's trace points; empty: none
     std::string sysfs;       // folder for the caches as /sys/kernel/slab, kept fresh; empty: none

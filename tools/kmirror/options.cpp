@@ -86,6 +86,10 @@ CLI::App* add_stress(CLI::App& app, CommandLine& line) {
     add_number(*sub, "--threads", "worker threads; default: one a CPU", stress.threads, 1u, kMaxThreads);
     add_number<std::uint64_t>(*sub, "--seed", "replays a run's choices; default: drawn", stress.seed, 1,
                               ~std::uint64_t{0});
+    add_text(*sub, "--slab", "NAMES",
+             "generations of the allocator, with commas: cpu-slab, cpu-slab+sheaves, double, sheaves; or all; "
+             "default: KMIRROR_SLAB, or sheaves",
+             stress.slab);
     add_text(*sub, "--json", "FILE", "write the results there as well", stress.json);
     add_text(*sub, "--sysfs", "DIR", "keep the caches there as /sys/kernel/slab, for kmirror slabinfo",
              stress.sysfs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// kmirror stress: the allocator and the tree under load with sheaves of 32, of 4 and off; what that did to
-// throughput, latency and locks; and the verdict.
+// kmirror stress: the allocator and the tree under load with sheaves of 32, of 4 and off, and in the older
+// generations of the allocator if asked for; what that did to throughput, latency and locks; and the verdict.
 //
 // Owns     the runs and their figures. The loads themselves are in slab/stress_*.
 // Bounds   options.seconds of load and what it takes to give everything back; nothing waits without end.
@@ -30,14 +30,56 @@ namespace {
 using stress::Crew;
 using stress::Figures;
 
-constexpr int kCapacities[] = {32, 4, 0};
-constexpr double kAllocatorShare = 2.0 / 9, kTreeShare = 1.0 / 9; // of the time, for each capacity
+constexpr const char *kSheaves = "sheaves";
+constexpr double kAllocatorShare = 2, kTreeShare = 1; // of the time, for each capacity of each generation
+
+using Generations = std::vector<std::string>;
+
+// What a generation is run with; those between the first and the last have one kind of sheaf.
+std::vector<int> capacities_of(const std::string &generation)
+{
+    if (generation == kSheaves)
+        return {32, 4, 0};
+    return {generation == "cpu-slab" ? 0 : 32};
+}
+
+bool is_generation(const std::string &name)
+{
+    const char *before = kmirror_slab_ops()->set_generation(name.c_str());
+    if (before)
+        kmirror_slab_ops()->set_generation(before);
+    return before != nullptr;
+}
+
+// False: there is one nobody knows.
+bool parse_generations(const std::string &text, Generations &out)
+{
+    if (text.empty()) {
+        out = {kmirror_slab_ops()->set_generation(nullptr)};
+        return true;
+    }
+    if (text == "all") {
+        out = {"cpu-slab", "cpu-slab+sheaves", "double", kSheaves};
+        return true;
+    }
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t end = std::min(text.find(',', from), text.size());
+        out.push_back(text.substr(from, end - from));
+        if (!is_generation(out.back()))
+            return false;
+        from = end + 1;
+    }
+    return true;
+}
 
 unsigned machine_cpus() { return static_cast<unsigned>(kmirror_slab_ops()->nr_cpus()); }
 
 // kDone, or what a bad option returned.
-int check(const StressOptions &options)
+int check(const StressOptions &options, Generations &generations)
 {
+    if (!parse_generations(options.slab, generations))
+        return bad_option("--slab", options.slab,
+                          "it takes all, or with commas: cpu-slab, cpu-slab+sheaves, double, sheaves");
     if (options.cpus > machine_cpus())
         return bad_option("--cpus", std::to_string(options.cpus),
                           "this machine has " + std::to_string(machine_cpus()) +
@@ -91,61 +133,76 @@ bool list_lock_was_contended()
     return kmirror_lockstat_get(kListLock, &stat) && stat.contended != 0;
 }
 
-StressRun run(Crew &crew, Progress &progress, Exporter &exporter, const char *load, int capacity,
-              double seconds)
+StressRun run(Crew &crew, Progress &progress, Exporter &exporter, const char *load,
+              const std::string &generation, int capacity, double seconds)
 {
     const bool is_tree = load == kTreeLoad;
+    const char *before = kmirror_slab_ops()->set_generation(generation.c_str());
     const auto made = is_tree ? stress::new_tree_load(crew.plan(), capacity)
                               : stress::new_allocator_load(crew.plan(), capacity);
-    const std::string label = std::string(load) + ", " + capacity_text(capacity);
+    kmirror_slab_ops()->set_generation(before);
+    const std::string label = std::string(load) + ", " + generation + ", " + capacity_text(capacity);
     const auto tick = [&](std::uint64_t operations) {
         progress.update(label, operations);
         exporter.tick();
     };
     // The verdict wants to see list_lock contended without sheaves; a short run may need longer for that.
     std::function<bool()> enough;
-    if (!is_tree && capacity == 0 && shares_locks(crew.plan()))
+    if (!is_tree && generation == kSheaves && capacity == 0 && shares_locks(crew.plan()))
         enough = list_lock_was_contended;
-    return {load, capacity, crew.run(*made, seconds, tick, enough)};
+    return {load, generation, capacity, crew.run(*made, seconds, tick, enough)};
 }
 
-std::vector<StressRun> run_all(const StressOptions &options, const stress::Plan &plan)
+std::vector<StressRun> run_all(const StressOptions &options, const Generations &generations,
+                               const stress::Plan &plan)
 {
+    std::size_t settings = 0;
+    for (const std::string &generation : generations)
+        settings += capacities_of(generation).size();
+    const double part = options.seconds / (static_cast<double>(settings) * (kAllocatorShare + kTreeShare));
     Crew crew(plan);
     Progress progress(options.seconds, options.quiet);
     Exporter exporter(options.sysfs);
     std::vector<StressRun> runs;
-    for (int capacity : kCapacities)
-        runs.push_back(run(crew, progress, exporter, kAllocatorLoad, capacity,
-                           options.seconds * kAllocatorShare));
-    for (int capacity : kCapacities)
-        runs.push_back(run(crew, progress, exporter, kTreeLoad, capacity, options.seconds * kTreeShare));
+    for (const char *load : {kAllocatorLoad, kTreeLoad})
+        for (const std::string &generation : generations)
+            for (int capacity : capacities_of(generation))
+                runs.push_back(run(crew, progress, exporter, load, generation, capacity,
+                                   part * (load == kTreeLoad ? kTreeShare : kAllocatorShare)));
     progress.clear();
     return runs;
 }
 
-const Figures &allocator_figures(const std::vector<StressRun> &runs, int capacity)
+// NULL: generation sheaves was not run.
+const Figures *allocator_figures(const std::vector<StressRun> &runs, int capacity)
 {
-    return std::find_if(runs.begin(), runs.end(), [&](const StressRun &run) {
-               return run.load == kAllocatorLoad && run.capacity == capacity;
-           })->figures;
+    const auto found = std::find_if(runs.begin(), runs.end(), [&](const StressRun &run) {
+        return run.load == kAllocatorLoad && run.generation == kSheaves && run.capacity == capacity;
+    });
+    return found == runs.end() ? nullptr : &found->figures;
+}
+
+void compare(StressVerdict &verdict, const Figures &with, const Figures &without, bool contention_wanted)
+{
+    verdict.compared = true;
+    verdict.with_32 = with.acquisitions_per_1000(kListLock);
+    verdict.without = without.acquisitions_per_1000(kListLock);
+    verdict.contended_without = without.lock(kListLock).contended;
+    if (verdict.without < kLeastRatio * verdict.with_32)
+        verdict.wrong.push_back("sheaves of 32 do not spare list_lock as they should");
+    if (contention_wanted && verdict.contended_without == 0)
+        verdict.wrong.push_back("without sheaves list_lock was never contended");
 }
 
 StressVerdict judge(const std::vector<StressRun> &runs, const stress::Plan &plan)
 {
     StressVerdict verdict;
-    const Figures &with = allocator_figures(runs, 32), &without = allocator_figures(runs, 0);
-    verdict.with_32 = with.acquisitions_per_1000(kListLock);
-    verdict.without = without.acquisitions_per_1000(kListLock);
-    verdict.contended_without = without.lock(kListLock).contended;
     for (const StressRun &run : runs)
         for (const std::string &wrong : run.figures.wrong)
-            verdict.wrong.push_back(std::string(run.load) + ", " + capacity_text(run.capacity) + ": " +
-                                    wrong);
-    if (verdict.without < kLeastRatio * verdict.with_32)
-        verdict.wrong.push_back("sheaves of 32 do not spare list_lock as they should");
-    if (shares_locks(plan) && verdict.contended_without == 0)
-        verdict.wrong.push_back("without sheaves list_lock was never contended");
+            verdict.wrong.push_back(std::string(run.load) + ", " + run.generation + ", " +
+                                    capacity_text(run.capacity) + ": " + wrong);
+    if (const Figures *with = allocator_figures(runs, 32))
+        compare(verdict, *with, *allocator_figures(runs, 0), shares_locks(plan));
     return verdict;
 }
 
@@ -158,12 +215,13 @@ std::string capacity_text(int capacity)
 
 int stress_main(const StressOptions &options)
 {
-    if (const int status = check(options); status != kDone)
+    Generations generations;
+    if (const int status = check(options, generations); status != kDone)
         return status;
     if (const int status = open_trace(options.trace); status != kDone)
         return status;
     const stress::Plan plan = plan_of(options);
-    const std::vector<StressRun> runs = run_all(options, plan);
+    const std::vector<StressRun> runs = run_all(options, generations, plan);
     if (kmirror_trace_close() != 0)
         std::fprintf(stderr, "kmirror: %s could not be written whole\n", options.trace.c_str());
     const StressVerdict verdict = judge(runs, plan);

@@ -22,12 +22,14 @@ inline constexpr const char *kTreeLock = "&mt->ma_lock";
 inline constexpr double kLeastRatio = 10;
 
 struct StressRun {
-    const char *load; // kAllocatorLoad or kTreeLoad
-    int capacity;     // objects in a sheaf; 0: no sheaves
+    const char *load;       // kAllocatorLoad or kTreeLoad
+    std::string generation; // of the allocator
+    int capacity;           // objects in a sheaf; 0: no sheaves
     stress::Figures figures;
 };
 
 struct StressVerdict {
+    bool compared = false;               // generation sheaves ran; the next three are of it
     double with_32 = 0;                  // list_lock acquisitions for 1000 operations, sheaves of 32
     double without = 0;                  // the same without sheaves
     std::uint64_t contended_without = 0; // times it had to be waited for then
@@ -40,7 +42,7 @@ std::string capacity_text(int capacity);
 // Tables and verdict on stdout.
 void print_stress(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict);
 
-// Schema "kmirror-stress", version 1.
+// Schema "kmirror-stress", version 2: since then each run has a generation.
 Json stress_json(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict);
 
 } // namespace kmirror::command

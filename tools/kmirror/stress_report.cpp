@@ -27,10 +27,10 @@ double share(std::uint64_t part, std::uint64_t whole)
 
 void print_speed(const std::vector<StressRun> &runs)
 {
-    Table table({"load", "sheaves", "ops/s per CPU", "p50 ns", "p99 ns", "max ns"});
+    Table table({"load", "slab", "sheaves", "ops/s per CPU", "p50 ns", "p99 ns", "max ns"});
     for (const StressRun &run : runs) {
         const stress::Histogram &latency = run.figures.latency;
-        table.row({run.load, run.capacity ? std::to_string(run.capacity) : "off",
+        table.row({run.load, run.generation, run.capacity ? std::to_string(run.capacity) : "off",
                    short_number(run.figures.operations_per_second_per_cpu()), count(latency.percentile(0.5)),
                    count(latency.percentile(0.99)), count(latency.max())});
     }
@@ -39,14 +39,14 @@ void print_speed(const std::vector<StressRun> &runs)
 
 void print_locks(const std::vector<StressRun> &runs)
 {
-    Table table({"load", "sheaves", "lock", "per 1000 ops", "contended", "wait avg ns", "wait max ns",
+    Table table({"load", "slab", "sheaves", "lock", "per 1000 ops", "contended", "wait avg ns", "wait max ns",
                  "hold avg ns", "hold max ns"});
     for (const StressRun &run : runs)
         for (const char *name : {kListLock, kBarnLock, kTreeLock}) {
             const kmirror_lock_stat stat = run.figures.lock(name);
             if (name == kTreeLock && run.load != kTreeLoad)
                 continue;
-            table.row({run.load, run.capacity ? std::to_string(run.capacity) : "off", name,
+            table.row({run.load, run.generation, run.capacity ? std::to_string(run.capacity) : "off", name,
                        fixed(run.figures.acquisitions_per_1000(name), 2),
                        percent(share(stat.contended, stat.acquisitions)),
                        fixed(share(stat.wait_ns_total, stat.contended), 0), count(stat.wait_ns_max),
@@ -58,12 +58,13 @@ void print_locks(const std::vector<StressRun> &runs)
 void print_verdict(const StressVerdict &verdict)
 {
     const double ratio = verdict.with_32 > 0 ? verdict.without / verdict.with_32 : 0;
-    std::printf(
-        "list_lock is taken %s times for 1000 operations without sheaves and %s times with sheaves of 32: "
-        "%s as often (at least %s wanted); %" PRIu64 " times it was contended.\n",
-        fixed(verdict.without, 1).c_str(), fixed(verdict.with_32, 1).c_str(),
-        verdict.with_32 > 0 ? (fixed(ratio, 1) + " times").c_str() : "incomparably",
-        fixed(kLeastRatio, 0).c_str(), verdict.contended_without);
+    if (verdict.compared)
+        std::printf(
+            "list_lock is taken %s times for 1000 operations without sheaves and %s times with sheaves of 32: "
+            "%s as often (at least %s wanted); %" PRIu64 " times it was contended.\n",
+            fixed(verdict.without, 1).c_str(), fixed(verdict.with_32, 1).c_str(),
+            verdict.with_32 > 0 ? (fixed(ratio, 1) + " times").c_str() : "incomparably",
+            fixed(kLeastRatio, 0).c_str(), verdict.contended_without);
     for (const std::string &wrong : verdict.wrong)
         std::printf("WRONG: %s\n", wrong.c_str());
     if (verdict.wrong.empty())
@@ -90,6 +91,7 @@ void put_run(Json &json, const std::string &at, const StressRun &run)
 {
     const stress::Figures &figures = run.figures;
     json.set(at + "/load", run.load);
+    json.set(at + "/generation", run.generation);
     json.set(at + "/sheaf_capacity", run.capacity);
     json.set(at + "/seconds", figures.seconds);
     json.set(at + "/operations", figures.operations);
@@ -119,7 +121,7 @@ void print_stress(const std::vector<StressRun> &runs, const stress::Plan &plan, 
 
 Json stress_json(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict)
 {
-    Json json("kmirror-stress", 1);
+    Json json("kmirror-stress", 2);
     json.set("/machine/description", kmirror_machine_describe());
     json.set("/machine/cpus", kmirror_slab_ops()->nr_cpus());
     json.set("/machine/nodes", kmirror_slab_ops()->nr_nodes());
@@ -129,9 +131,11 @@ Json stress_json(const std::vector<StressRun> &runs, const stress::Plan &plan, c
     json.set("/implementation", kmirror_slab_ops()->name);
     for (std::size_t i = 0; i < runs.size(); i++)
         put_run(json, "/runs/" + std::to_string(i), runs[i]);
-    json.set("/verdict/list_lock_per_1000_operations/sheaves_of_32", verdict.with_32);
-    json.set("/verdict/list_lock_per_1000_operations/no_sheaves", verdict.without);
-    json.set("/verdict/list_lock_contended_without_sheaves", verdict.contended_without);
+    if (verdict.compared) {
+        json.set("/verdict/list_lock_per_1000_operations/sheaves_of_32", verdict.with_32);
+        json.set("/verdict/list_lock_per_1000_operations/no_sheaves", verdict.without);
+        json.set("/verdict/list_lock_contended_without_sheaves", verdict.contended_without);
+    }
     json.set("/verdict/passed", verdict.wrong.empty());
     for (std::size_t i = 0; i < verdict.wrong.size(); i++)
         json.set("/verdict/wrong/" + std::to_string(i), verdict.wrong[i]);
