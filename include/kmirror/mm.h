@@ -2,21 +2,23 @@
 /*
  * <kmirror/mm.h>: address spaces on the maple tree, for C11 and C++20.
  *
- * An mm_struct holds its mappings in a tree with gap tracking (MT_FLAGS_ALLOC_RANGE, USE_RCU, LOCK_EXTERN) under
- * mmap_lock; a mapping is a vm_area_struct from a SLAB_TYPESAFE_BY_RCU cache with sheaves. Calls place, split and
- * merge mappings as Linux 7.3 does on x86-64 with four-level page tables. There are no pages and no contents.
+ * An mm_struct holds its mappings in a tree with gap tracking (MT_FLAGS_ALLOC_RANGE, USE_RCU, LOCK_EXTERN)
+ * under mmap_lock; a mapping is a vm_area_struct from a SLAB_TYPESAFE_BY_RCU cache with sheaves. Calls
+ * place, split and merge mappings as Linux 7.3 does on x86-64 with four-level page tables. There are no
+ * pages and no contents.
  *
  * Owns     mappings, their files' references, the counts of pages mapped and committed.
  * Bounds   addresses up to TASK_SIZE_MM; mappings up to mm_sysctl.max_map_count.
  * Locking  every call takes mmap_lock itself unless it says otherwise.
- * Fails    with -errno as the system call does, and then nothing has changed, with the exceptions that the kernel
- *          has as well: mprotect, madvise and mlock over several mappings keep what they did before the one that
- *          failed; a mapping may be left split (never lost) where memory ran out; an address range cleared for
- *          mremap's fixed target stays cleared.
+ * Fails    with -errno as the system call does, and then nothing has changed, with the exceptions that the
+ *          kernel has as well: mprotect, madvise and mlock over several mappings keep what they did before
+ *          the one that failed; a mapping may be left split (never lost) where memory ran out; an address
+ *          range cleared for mremap's fixed target stays cleared.
  *
- * Simplified: anon_vma. A page fault gives a private mapping its anon_vma in the kernel; here vm_fault() does, and it
- * is a number: equal numbers are one anon_vma. A forked child's mapping has one of its own and the mark that its chain
- * has more than one link. NUMA policies are numbers: equal policies are equal numbers.
+ * Simplified: anon_vma. A page fault gives a private mapping its anon_vma in the kernel; here vm_fault()
+ * does, and it is a number: equal numbers are one anon_vma. A forked child's mapping has one of its own
+ * and the mark that its chain has more than one link. NUMA policies are numbers: equal policies are equal
+ * numbers.
  */
 #ifndef KMIRROR_MM_H
 #define KMIRROR_MM_H
@@ -93,13 +95,13 @@ extern "C" {
 #define MM_FILE_WRITE       0x02U   /* open for writing */
 #define MM_FILE_NOEXEC      0x04U   /* on a file system mounted noexec */
 #define MM_FILE_HUGETLB     0x08U   /* pages of 2 MiB */
-#define MM_FILE_THP_ALIGN   0x10U   /* its file system aligns big mappings to MM_PMD_SIZE, as ext4, xfs and btrfs do */
+#define MM_FILE_THP_ALIGN   0x10U   /* on ext4, xfs, btrfs: big mappings are aligned to MM_PMD_SIZE */
 #define MM_FILE_SHMEM       0x20U   /* memory with a name: tmpfs, memfd */
-#define MM_FILE_DEVICE      0x40U   /* maps device memory: VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP */
+#define MM_FILE_DEVICE      0x40U   /* device memory: VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP */
 
 /*
- * One open file, or a name of a mapping without file. Two mappings are of the same file only if they hold the same
- * struct, as two descriptions of one inode do not merge in the kernel.
+ * One open file, or a name of a mapping without file. Two mappings are of the same file only if they hold
+ * the same struct, as two descriptions of one inode do not merge in the kernel.
  */
 struct mm_file {
     unsigned long refs;
@@ -109,7 +111,8 @@ struct mm_file {
 
 /*
  * mm_file_open() - a file by its name, with one reference. NULL: no memory.
- * mm_file_get(), mm_file_put() - one reference more (returns @file), one less; NULL is ignored. Context: any thread.
+ * mm_file_get(), mm_file_put() - one reference more (returns @file), one less; NULL is ignored. Context:
+ * any thread.
  */
 struct mm_file *mm_file_open(const char *name, unsigned int flags);
 struct mm_file *mm_file_get(struct mm_file *file);
@@ -138,8 +141,9 @@ struct vm_area_struct {
     bool attached;                  /* in its mm's tree */
 };
 
-/* Called for each write to a tree while it happens; @vma is NULL where the range is erased. Under mmap_lock. */
-typedef void (*mm_store_hook)(void *arg, unsigned long first, unsigned long last, const struct vm_area_struct *vma);
+/* Called for each write to a tree while it happens, under mmap_lock; @vma is NULL where a range is erased. */
+typedef void (*mm_store_hook)(void *arg, unsigned long first, unsigned long last,
+                              const struct vm_area_struct *vma);
 
 /* Limits of one address space, as set by setrlimit(2); bytes. */
 struct mm_limits {
@@ -153,7 +157,7 @@ struct mm_struct {
     struct rw_semaphore mmap_lock;
     unsigned long mm_users;         /* threads and vfork children; atomic */
     unsigned long mmap_base;        /* top of the search for a place; the search goes down from it */
-    unsigned long mmap_legacy_base; /* where the search upwards begins when there is no place below mmap_base */
+    unsigned long mmap_legacy_base; /* where the search upwards begins if there is no place below */
     bool topdown;
     bool vsyscall;                  /* the maps end with [vsyscall] */
     int map_count;
@@ -174,7 +178,7 @@ struct mm_struct {
 /* Settings of the machine; to be changed only while nobody uses an mm. */
 struct mm_sysctl {
     int max_map_count;              /* 65530 */
-    int overcommit_memory;          /* 0: refuse only what exceeds all memory, 1: refuse nothing, 2: commit_limit */
+    int overcommit_memory;          /* 0: refuse what exceeds total_pages, 1: nothing, 2: commit_limit */
     unsigned long commit_limit;     /* pages */
     unsigned long total_pages;      /* for overcommit_memory 0 */
     unsigned long stack_guard_gap;  /* bytes, 1 MiB */
@@ -189,7 +193,8 @@ extern struct mm_sysctl mm_sysctl;
 unsigned long mm_committed(void);
 
 /*
- * mm_alloc() - An empty address space with one user: no limits, mmap_base 128 MiB below TASK_SIZE_MM. NULL: no memory.
+ * mm_alloc() - An empty address space with one user: no limits, mmap_base 128 MiB below TASK_SIZE_MM.
+ * NULL: no memory.
  * mmget() - One user more, as clone(CLONE_VM) makes.
  * mmput() - One user less; the last one unmaps everything and frees it (exit_mmap). May sleep.
  */
@@ -198,8 +203,8 @@ void mmget(struct mm_struct *mm);
 void mmput(struct mm_struct *mm);
 
 /*
- * dup_mm() - What fork does: duplicates the tree, then gives the copy mappings of its own. Leaves out VM_DONTCOPY,
- * forgets locks and the anon_vma of VM_WIPEONFORK mappings. Takes both mmap_locks.
+ * dup_mm() - What fork does: duplicates the tree, then gives the copy mappings of its own. Leaves out
+ * VM_DONTCOPY, forgets locks and the anon_vma of VM_WIPEONFORK mappings. Takes both mmap_locks.
  * Return: the copy with one user; NULL: no memory or over the commit limit.
  */
 struct mm_struct *dup_mm(struct mm_struct *oldmm);
@@ -214,7 +219,8 @@ int mm_install(struct mm_struct *mm, unsigned long start, unsigned long end, uns
 
 /*
  * vm_mmap() - mmap(2). @offset in bytes. @file is referenced; NULL with MAP_ANONYMOUS.
- * Return: the address; or -EINVAL, -ENOMEM, -EEXIST (MAP_FIXED_NOREPLACE), -EACCES, -EPERM, -EOVERFLOW, -EOPNOTSUPP.
+ * Return: the address; or -EINVAL, -ENOMEM, -EEXIST (MAP_FIXED_NOREPLACE), -EACCES, -EPERM, -EOVERFLOW,
+ * -EOPNOTSUPP.
  */
 unsigned long vm_mmap(struct mm_struct *mm, struct mm_file *file, unsigned long addr, unsigned long len,
                       unsigned long prot, unsigned long flags, unsigned long offset);
@@ -231,28 +237,36 @@ int vm_munmap(struct mm_struct *mm, unsigned long start, unsigned long len);
 /* vm_brk() - brk(2). Return: the new end of the heap; the old one if it cannot be @brk. */
 unsigned long vm_brk(struct mm_struct *mm, unsigned long brk);
 
-/* vm_mprotect() - mprotect(2), pkey_mprotect(2) with @pkey >= 0. Return: 0, -EINVAL, -ENOMEM, -EACCES, -EPERM. */
+/*
+ * vm_mprotect() - mprotect(2), pkey_mprotect(2) with @pkey >= 0.
+ * Return: 0, -EINVAL, -ENOMEM, -EACCES, -EPERM.
+ */
 int vm_mprotect(struct mm_struct *mm, unsigned long start, unsigned long len, unsigned long prot, int pkey);
 
 /*
  * vm_mremap() - mremap(2): MREMAP_MAYMOVE, _FIXED, _DONTUNMAP.
  * Return: the address; or -EINVAL, -EFAULT, -ENOMEM, -EPERM.
  */
-unsigned long vm_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
-                        unsigned long flags, unsigned long new_addr);
+unsigned long vm_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len,
+                        unsigned long new_len, unsigned long flags, unsigned long new_addr);
 
-/* vm_madvise() - madvise(2) as far as mappings change. Return: 0, -EINVAL, -ENOMEM (a hole), -EAGAIN, -EPERM. */
+/*
+ * vm_madvise() - madvise(2) as far as mappings change.
+ * Return: 0, -EINVAL, -ENOMEM (a hole), -EAGAIN (no memory), -EPERM.
+ */
 int vm_madvise(struct mm_struct *mm, unsigned long start, unsigned long len, int behavior);
 
 /*
- * vm_mlock() - mlock2(2); @vm_flags: VM_LOCKED, perhaps with VM_LOCKONFAULT; 0: munlock. Return: 0 or -ENOMEM.
+ * vm_mlock() - mlock2(2); @vm_flags: VM_LOCKED, perhaps with VM_LOCKONFAULT; 0: munlock. Return: 0 or
+ * -ENOMEM.
  * vm_mlockall() - mlockall(2) with MCL_*; 0: munlockall. Return: 0 or -EINVAL.
  */
 int vm_mlock(struct mm_struct *mm, unsigned long start, unsigned long len, unsigned long vm_flags);
 int vm_mlockall(struct mm_struct *mm, unsigned int flags);
 
 /*
- * vm_mbind() - Gives a range a policy, 0 for the task's. vm_set_name() - a name, NULL for none (anonymous memory only).
+ * vm_mbind() - Gives a range a policy, 0 for the task's. vm_set_name() - a name, NULL for none (anonymous
+ * memory only).
  * vm_mseal() - mseal(2). Return: 0, -EINVAL, -EFAULT or -ENOMEM (a hole), -EBADF (a file), -EPERM.
  */
 int vm_mbind(struct mm_struct *mm, unsigned long start, unsigned long len, unsigned int policy);
@@ -260,8 +274,9 @@ int vm_set_name(struct mm_struct *mm, unsigned long start, unsigned long len, st
 int vm_mseal(struct mm_struct *mm, unsigned long start, unsigned long len);
 
 /*
- * vm_fault() - A write to @addr: gives a private mapping its anon_vma (a compatible neighbour's if there is one) and
- * grows a VM_GROWSDOWN mapping that begins above @addr. Return: 0; -EFAULT: nothing there; -ENOMEM: may not grow.
+ * vm_fault() - A write to @addr: gives a private mapping its anon_vma (a compatible neighbour's if there
+ * is one) and grows a VM_GROWSDOWN mapping that begins above @addr. Return: 0; -EFAULT: nothing there;
+ * -ENOMEM: may not grow.
  */
 int vm_fault(struct mm_struct *mm, unsigned long addr);
 
@@ -277,10 +292,10 @@ static inline void mmap_read_unlock(struct mm_struct *mm) { up_read(&mm->mmap_lo
 static inline void mmap_write_lock(struct mm_struct *mm) { down_write(&mm->mmap_lock); }
 static inline void mmap_write_unlock(struct mm_struct *mm) { up_write(&mm->mmap_lock); }
 
-/* mm_for_each() - @visit each mapping, lowest first, until it returns non-zero, and return that. Takes mmap_lock. */
+/* mm_for_each() - @visit each mapping, lowest first, until it returns non-zero; return it. Takes mmap_lock. */
 int mm_for_each(struct mm_struct *mm, int (*visit)(const struct vm_area_struct *vma, void *arg), void *arg);
 
-/* mm_vma_name() - What /proc/PID/maps shows as the mapping's name; "" for none. @room bytes at @text. mmap_lock held. */
+/* mm_vma_name() - The name that /proc/PID/maps shows, "" for none; @room bytes at @text. Under mmap_lock. */
 const char *mm_vma_name(const struct vm_area_struct *vma, char *text, size_t room);
 
 /*

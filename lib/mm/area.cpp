@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Where a new mapping goes: the highest gap below mmap_base that holds it (the lowest one above mmap_legacy_base for
-// MAP_32BIT and when nothing is left), with the stack's guard gap kept free, and anonymous memory and files of some
-// file systems aligned to huge pages once they are as long as one.
+// Where a new mapping goes: the highest gap below mmap_base that holds it (the lowest one above
+// mmap_legacy_base for MAP_32BIT and when nothing is left), with the stack's guard gap kept free, and
+// anonymous memory and files of some file systems aligned to huge pages once they are as long as one.
 //
 // Owns     nothing; only looks.
 // Locking  mmap_lock, for writing when a mapping follows.
@@ -111,8 +111,8 @@ unsigned long area_topdown(mm_struct *mm, const mm_file *file, unsigned long add
     if (addr && TASK_SIZE_MM - len >= addr && hint_fits(mm, addr, len))
         return addr;
     const bool huge = is_hugetlb(file);
-    const Wish wish = {len, flags & MAP_ABOVE4G ? k4GiB : PAGE_SIZE, mm->mmap_base, huge ? MM_PMD_SIZE - 1 : 0,
-                       huge ? 0 : pgoff << PAGE_SHIFT};
+    const Wish wish = {len, flags & MAP_ABOVE4G ? k4GiB : PAGE_SIZE, mm->mmap_base,
+                       huge ? MM_PMD_SIZE - 1 : 0, huge ? 0 : pgoff << PAGE_SHIFT};
     const unsigned long found = search_down(mm, wish);
     return IS_ERR_VALUE(found) ? area_bottomup(mm, file, 0, len, pgoff, flags) : found;
 }

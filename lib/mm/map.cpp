@@ -3,7 +3,7 @@
 // New mappings: mmap, brk, and what exec puts in place.
 //
 //   vm_mmap       checks, flags              -> get_unmapped_area
-//     map_region  gather what is in the way  -> limits -> merge, or a mapping of its own -> free what was in the way
+//     map_region  gather what is in the way  -> limits -> merge, or a new mapping -> free what was in the way
 //   vm_brk        the heap's end up or down
 //
 // Locking  mmap_lock for writing.
@@ -80,16 +80,12 @@ int anonymous_flags(unsigned long flags, unsigned long &vm_flags)
 {
     const bool grows = vm_flags & VM_GROWSDOWN;
     switch (flags & kMapTypes) {
-    case MAP_SHARED:
-        vm_flags |= VM_SHARED | VM_MAYSHARE;
-        return grows ? -EINVAL : 0;
+    case MAP_SHARED: vm_flags |= VM_SHARED | VM_MAYSHARE; return grows ? -EINVAL : 0;
     case MAP_DROPPABLE:
         vm_flags |= VM_DROPPABLE | VM_NORESERVE | VM_WIPEONFORK | VM_DONTDUMP;
         return grows || (flags & (MAP_LOCKED | MAP_HUGETLB)) ? -EINVAL : 0;
-    case MAP_PRIVATE:
-        return 0;
-    default:
-        return -EINVAL;
+    case MAP_PRIVATE: return 0;
+    default: return -EINVAL;
     }
 }
 
@@ -119,7 +115,8 @@ int place(Region &region, unsigned long flags)
         if (region.addr && region.addr < mm_sysctl.mmap_min_addr)
             region.addr = page_align(mm_sysctl.mmap_min_addr);
     }
-    const unsigned long bytes = region.file && (region.file->flags & MM_FILE_HUGETLB) ? MM_PMD_SIZE : PAGE_SIZE;
+    const unsigned long bytes =
+        region.file && (region.file->flags & MM_FILE_HUGETLB) ? MM_PMD_SIZE : PAGE_SIZE;
     region.len = (region.len + bytes - 1) & ~(bytes - 1);
     if (!region.len)
         return -ENOMEM;
@@ -142,7 +139,7 @@ bool is_accountable(const Region &region)
     return (region.flags & (VM_WRITE | VM_NORESERVE | VM_SHARED | VM_HUGETLB)) == VM_WRITE;
 }
 
-// Room under the limits, counting what the detached mappings give back. Commits the difference, which is `charged`.
+// Room under the limits, counting what the detached mappings give back. Commits the difference: `charged`.
 int charge(Region &region, const Detached &out, unsigned long &charged)
 {
     const unsigned long pages = region.len >> PAGE_SHIFT;
@@ -224,8 +221,7 @@ unsigned long map_region(Region &region)
 
 namespace {
 
-constexpr unsigned long kHeapFlags =
-    VM_READ | VM_WRITE | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC | VM_ACCOUNT;
+constexpr unsigned long kHeapFlags = VM_READ | VM_WRITE | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC | VM_ACCOUNT;
 
 vm_area_struct *heap_vma(VmaIterator &it, unsigned long addr, unsigned long len, unsigned long flags)
 {
@@ -248,7 +244,8 @@ int heap_grow(VmaIterator &it, vm_area_struct *prev, unsigned long addr, unsigne
     const unsigned long pages = len >> PAGE_SHIFT;
     const unsigned long flags = kHeapFlags | mm->def_flags;
 
-    if (!may_expand_vm(mm, flags, pages) || mm->map_count > mm_sysctl.max_map_count || !vm_enough_memory(pages))
+    if (!may_expand_vm(mm, flags, pages) || mm->map_count > mm_sysctl.max_map_count ||
+        !vm_enough_memory(pages))
         return -ENOMEM;
     MergeRequest request = merge_request_new(it, addr, addr + len, flags, addr >> PAGE_SHIFT, nullptr);
     request.prev = prev;
@@ -326,8 +323,8 @@ unsigned long vm_mmap(mm_struct *mm, mm_file *file, unsigned long addr, unsigned
     return mapped;
 }
 
-unsigned long vm_predict(mm_struct *mm, mm_file *file, unsigned long addr, unsigned long len, unsigned long prot,
-                         unsigned long flags, unsigned long offset)
+unsigned long vm_predict(mm_struct *mm, mm_file *file, unsigned long addr, unsigned long len,
+                         unsigned long prot, unsigned long flags, unsigned long offset)
 {
     if (is_unaligned(offset))
         return -EINVAL;
@@ -356,8 +353,8 @@ unsigned long vm_brk(mm_struct *mm, unsigned long brk)
     return brk;
 }
 
-int mm_install(mm_struct *mm, unsigned long start, unsigned long end, unsigned long vm_flags, unsigned long pgoff,
-               mm_file *file, mm_file *name)
+int mm_install(mm_struct *mm, unsigned long start, unsigned long end, unsigned long vm_flags,
+               unsigned long pgoff, mm_file *file, mm_file *name)
 {
     if (start >= end || is_unaligned(start) || is_unaligned(end))
         return -EINVAL;

@@ -2,11 +2,11 @@
 //
 // When two mappings become one, and how.
 //
-// Properties must be equal: flags, file, name, policy; offsets must go on; the anon_vmas must be one, or one of the
-// sides has none and the other's chain is not a forked child's.
+// Properties must be equal: flags, file, name, policy; offsets must go on; the anon_vmas must be one, or
+// one of the sides has none and the other's chain is not a forked child's.
 //
 //   vma_merge_new_range        a range nothing maps yet:   prev + range, range + next, or all three
-//   vma_merge_existing_range   a part of a mapping that is about to change: the part moves into its neighbour(s)
+//   vma_merge_existing_range   a part of a mapping that is about to change moves into its neighbour(s)
 //   vma_modify                 merge, or else split until the part is a mapping of its own
 //
 // Locking  mmap_lock for writing. The iterator stands in the gap (new) or in the changing mapping (existing).

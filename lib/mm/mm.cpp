@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Life of an address space: made empty, shared by threads, duplicated by fork, taken apart by the last user. And the
-// life of the files that its mappings name.
+// Life of an address space: made empty, shared by threads, duplicated by fork, taken apart by the last
+// user. And the life of the files that its mappings name.
 //
 // Owns     mm_structs and files; both are counted.
 // Locking  counts are atomic; the tree is under mmap_lock.

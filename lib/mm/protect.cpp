@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Calls that give a range of mappings other properties: mprotect, madvise, mlock, mbind, a name, mseal. Each mapping
-// in the range is merged with its neighbours, or cut to the range, and then gets its new property.
+// Calls that give a range of mappings other properties: mprotect, madvise, mlock, mbind, a name, mseal.
+// Each mapping in the range is merged with its neighbours, or cut to the range, and then gets its new
+// property.
 //
 // Locking  mmap_lock for writing.
 // Fails    at the first mapping that cannot change, keeping what was done before it, as the kernel does.
@@ -80,7 +81,8 @@ unsigned long protection(const vm_area_struct *vma, unsigned long prot, int pkey
 }
 
 // Becoming writable is charged; becoming read-only gives back only what was surely never written.
-int protect_charge(const vm_area_struct *vma, unsigned long pages, unsigned long &flags, unsigned long &charged)
+int protect_charge(const vm_area_struct *vma, unsigned long pages, unsigned long &flags,
+                   unsigned long &charged)
 {
     const unsigned long old = vma->vm_flags;
     if (!(flags & VM_WRITE)) {
@@ -174,8 +176,8 @@ enum class Hole { Stop, GoOn }; // what a part that nothing maps does to the cal
 constexpr int kSame = 0;    // nothing to change in this mapping
 constexpr int kChanged = 1; // the request holds the new property
 
-// `change(vma, request)` edits the request and says kSame, kChanged or an error, which ends the walk; `apply` then
-// gives the mapping of exactly that part, or the one that swallowed it, the new property.
+// `change(vma, request)` edits the request and says kSame, kChanged or an error, which ends the walk;
+// `apply` then gives the mapping of exactly that part, or the one that swallowed it, the new property.
 template <class Change, class Apply>
 int for_range(mm_struct *mm, unsigned long start, unsigned long end, Hole hole, Change change, Apply apply,
               int no_memory = -ENOMEM)
@@ -253,7 +255,9 @@ int advise(mm_struct *mm, unsigned long start, unsigned long end, int behavior)
         const int error = advice(vma, behavior, request.flags);
         return error ? error : request.flags == vma->vm_flags ? kSame : kChanged;
     };
-    const auto apply = [](vm_area_struct *vma, const MergeRequest &request) { vma->vm_flags = request.flags; };
+    const auto apply = [](vm_area_struct *vma, const MergeRequest &request) {
+        vma->vm_flags = request.flags;
+    };
     return for_range(mm, start, end, Hole::GoOn, change, apply, -EAGAIN);
 }
 
@@ -265,7 +269,9 @@ int lock_range(mm_struct *mm, unsigned long start, unsigned long end, unsigned l
         request.flags = (vma->vm_flags & ~VM_LOCKED_MASK) | lock_flags;
         return request.flags == vma->vm_flags ? kSame : kChanged;
     };
-    const auto apply = [](vm_area_struct *vma, const MergeRequest &request) { vma->vm_flags = request.flags; };
+    const auto apply = [](vm_area_struct *vma, const MergeRequest &request) {
+        vma->vm_flags = request.flags;
+    };
     return for_range(mm, start, end, Hole::Stop, change, apply);
 }
 

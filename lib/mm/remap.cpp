@@ -52,8 +52,8 @@ int check_arguments(const Remap &remap)
         return -EINVAL;
     if (remap.keeps_source() && remap.old_len != remap.new_len)
         return -EINVAL;
-    const bool overlap = remap.addr + remap.old_len > remap.new_addr &&
-                         remap.new_addr + remap.new_len > remap.addr;
+    const bool overlap =
+        remap.addr + remap.old_len > remap.new_addr && remap.new_addr + remap.new_len > remap.addr;
     return overlap ? -EINVAL : 0;
 }
 
@@ -208,11 +208,10 @@ int choose_target(Remap &remap)
 {
     const vm_area_struct *vma = remap.vma;
     const unsigned long pgoff = vma->vm_pgoff + ((remap.addr - vma->vm_start) >> PAGE_SHIFT);
-    const unsigned long flags = (remap.flags & MREMAP_FIXED ? MAP_FIXED : 0) |
-                                (vma->vm_flags & VM_MAYSHARE ? MAP_SHARED : 0);
+    const unsigned long flags =
+        (remap.flags & MREMAP_FIXED ? MAP_FIXED : 0) | (vma->vm_flags & VM_MAYSHARE ? MAP_SHARED : 0);
     const unsigned long hint = remap.names_target() ? remap.new_addr : 0;
-    const unsigned long addr =
-        get_unmapped_area(remap.mm, vma->vm_file, hint, remap.new_len, pgoff, flags);
+    const unsigned long addr = get_unmapped_area(remap.mm, vma->vm_file, hint, remap.new_len, pgoff, flags);
     if (IS_ERR_VALUE(addr))
         return static_cast<int>(addr);
     remap.new_addr = addr;

@@ -2,7 +2,8 @@
 //
 // What a page fault changes: a private mapping gets its anon_vma, a stack grows.
 //
-// An anon_vma is a number here. Neighbours that mprotect could make equal share one, unless theirs came from a fork.
+// An anon_vma is a number here. Neighbours that mprotect could make equal share one, unless theirs came
+// from a fork.
 //
 // Locking  mmap_lock for writing; numbers are drawn atomically.
 // Fails    -ENOMEM when a stack may not grow; nothing has changed then.

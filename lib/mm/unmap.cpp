@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Taking mappings away: cut at both ends, move what lies between into a tree of its own, clear the range in one
-// store, free what was taken out. Until the store everything can be put back.
+// Taking mappings away: cut at both ends, move what lies between into a tree of its own, clear the range
+// in one store, free what was taken out. Until the store everything can be put back.
 //
 // Owns     the detached mappings between gather() and complete_unmap() or reattach().
 // Locking  mmap_lock for writing.
-// Fails    -ENOMEM, -EPERM for a sealed mapping; then every mapping is attached again. A cut stays: two mappings
-//          that could be one show the same pages.
+// Fails    -ENOMEM, -EPERM for a sealed mapping; then every mapping is attached again. A cut stays: two
+//          mappings that could be one show the same pages.
 #include "lib/mm/vma.h"
 
 namespace kmirror::mm {

@@ -2,7 +2,7 @@
 //
 // lib/mm from the inside. A call goes from left to right:
 //
-//   {map, brk, protect, madvise, remap, fork} -> area (where) -> unmap (make room) -> merge -> vma (split, iterator)
+//   {map, protect, remap, mm (fork)} -> area (where) -> unmap (make room) -> merge -> vma (split, iterator)
 //
 // Owns     nothing; declares what the files share.
 // Locking  mmap_lock of the mm, for writing, around everything that stores.
@@ -105,7 +105,8 @@ void vma_set_range(vm_area_struct *vma, unsigned long start, unsigned long end, 
 
 // Cut `vma` at `addr`; the new mapping is the lower part if `new_below`. `it` then stands on the old one.
 // -ENOMEM: nothing has changed. split_vma() also looks at the map count.
-[[nodiscard]] int split_vma_uncounted(VmaIterator &it, vm_area_struct *vma, unsigned long addr, bool new_below);
+[[nodiscard]] int split_vma_uncounted(VmaIterator &it, vm_area_struct *vma, unsigned long addr,
+                                      bool new_below);
 [[nodiscard]] int split_vma(VmaIterator &it, vm_area_struct *vma, unsigned long addr, bool new_below);
 
 // ---- account.cpp ------------------------------------------------------------------------------------
@@ -113,7 +114,7 @@ void vma_set_range(vm_area_struct *vma, unsigned long start, unsigned long end, 
 bool may_expand_vm(const mm_struct *mm, unsigned long flags, unsigned long pages);
 void vm_stat_account(mm_struct *mm, unsigned long flags, long pages);
 [[nodiscard]] bool vm_enough_memory(unsigned long pages); // commits them if there are enough
-void vm_acct_memory(unsigned long pages);                // past any limit
+void vm_acct_memory(unsigned long pages);                 // past any limit
 void vm_unacct_memory(unsigned long pages);
 
 // ---- merge.cpp --------------------------------------------------------------------------------------

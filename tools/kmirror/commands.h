@@ -89,6 +89,20 @@ struct FaultsOptions {
 };
 int faults_main(const FaultsOptions& options);
 
+// kmirror replay: the address spaces of a recorded program.
+struct ReplayOptions {
+    std::string log;         // of strace or perf trace
+    std::string maps;        // /proc/PID/maps of the same run; empty: none to compare with
+    std::string json;        // file for the results; empty: none
+    std::string store_list;  // file for the operations on the process's tree; empty: none
+    int pid = 0;             // process to show; 0: the one that opened its maps file
+    bool stats = false;      // caches and locks
+    bool validate = false;   // check every address space after each call
+    bool no_thp = false;     // the recorded kernel aligns nothing to huge pages
+    bool quiet = false;      // no progress
+};
+int replay_main(const ReplayOptions& options);
+
 // Prints `kmirror: --OPTION VALUE is not possible; ALLOWED` on stderr; returns kBadInput.
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed);
 

@@ -80,6 +80,8 @@ int main(int argc, char** argv) {
             return sweep_main(line.sweep);
         case Command::Faults:
             return faults_main(line.faults);
+        case Command::Replay:
+            return replay_main(line.replay);
         default:
             return machine_main(line.show);
     }

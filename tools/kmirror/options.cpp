@@ -183,6 +183,24 @@ CLI::App* add_sweep(CLI::App& app, CommandLine& line) {
     return sub;
 }
 
+CLI::App* add_replay(CLI::App& app, CommandLine& line) {
+    ReplayOptions& replay = line.replay;
+    CLI::App* sub = app.add_subcommand(
+        "replay", "the address spaces of a program recorded by strace -f -e trace=memory,process,openat");
+    sub->add_option("LOG", replay.log, "the log, of strace or perf trace")->required();
+    add_number(*sub, "--pid", "process to show; default: the one that opened its maps file", replay.pid, 1,
+               1 << 30);
+    add_text(*sub, "--maps", "FILE", "compare with this copy of /proc/PID/maps", replay.maps);
+    add_text(*sub, "--json", "FILE", "write the results there as well", replay.json);
+    add_text(*sub, "--store-list", "FILE", "write the operations on the process's tree there, for kmirror tree", replay.store_list);
+    sub->add_flag("--stats", replay.stats, "nodes, slabs and locks");
+    sub->add_flag("--validate", replay.validate, "check the address space after each call that changes it");
+    sub->add_flag("--no-thp", replay.no_thp, "the recorded kernel has no transparent huge pages to align to");
+    sub->add_flag("--quiet", replay.quiet, "no progress");
+    add_world(*sub, line);
+    return sub;
+}
+
 CLI::App* add_faults(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand("faults", "the failure points and their attributes");
     add_text(*sub, "--export", "DIR",
@@ -258,9 +276,11 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* tree = add_tree(app, line);
     CLI::App* sweep = add_sweep(app, line);
     CLI::App* faults = add_faults(app, line);
+    CLI::App* replay = add_replay(app, line);
     const std::vector<std::pair<CLI::App*, Command>> commands = {
         {stress, Command::Stress}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
-        {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults}};
+        {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults},
+        {replay, Command::Replay}};
     app.require_subcommand(0, 1);
     app.allow_extras();
     for (const auto& [each, command] : commands) each->allow_extras();

@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Stress, Machine, Slabinfo, Tree, Sweep, Faults };
+enum class Command { None, Stress, Machine, Slabinfo, Tree, Sweep, Faults, Replay };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -23,6 +23,7 @@ struct CommandLine {
     SlabinfoOptions slabinfo;
     SweepOptions sweep;
     FaultsOptions faults;
+    ReplayOptions replay;
 };
 
 // Reads the arguments. Prints help and version on stdout and one line about a mistake on stderr.

@@ -18,7 +18,7 @@ CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
 TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                   $(wildcard lib/kernel/tests/*.cpp lib/mm/tests/*.cpp radix-tree-tests/*.cpp \
                              tools/testing/*.cpp)) \
-                $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp) $(wildcard tools/kmirror/slab*.cpp))
+                $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp) $(wildcard $(addprefix tools/kmirror/,slab*.cpp strace_*.cpp replay*.cpp)))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
 BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) tools/kmirror/table.cpp)
 

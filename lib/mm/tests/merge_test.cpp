@@ -36,7 +36,8 @@ TEST(MmMerge, of_a_new_mapping_with_either_neighbour_or_both)
         {"both", kRW, kRW, "10000000-10006000 rw-p"},
         {"below, other above", kRW, PROT_READ, "10000000-10004000 rw-p; 10004000-10006000 r--p"},
         {"other below, above", PROT_READ, kRW, "10000000-10002000 r--p; 10002000-10006000 rw-p"},
-        {"others", PROT_READ, PROT_NONE, "10000000-10002000 r--p; 10002000-10004000 rw-p; 10004000-10006000 ---p"},
+        {"others", PROT_READ, PROT_NONE,
+         "10000000-10002000 r--p; 10002000-10004000 rw-p; 10004000-10006000 ---p"},
     };
     for (const NewCase &each : cases) {
         Space s;
@@ -54,8 +55,8 @@ TEST(MmMerge, of_files_wants_the_same_open_file_and_offsets_that_go_on)
     const File file = open_file("/lib/a"), again = open_file("/lib/a");
     Space s;
     s.map(0, 2, PROT_READ, MAP_PRIVATE, file.get(), 10);
-    s.map(2, 2, PROT_READ, MAP_PRIVATE, file.get(), 12); // goes on
-    s.map(4, 2, PROT_READ, MAP_PRIVATE, file.get(), 15); // leaves a page out
+    s.map(2, 2, PROT_READ, MAP_PRIVATE, file.get(), 12);  // goes on
+    s.map(4, 2, PROT_READ, MAP_PRIVATE, file.get(), 15);  // leaves a page out
     s.map(6, 2, PROT_READ, MAP_PRIVATE, again.get(), 17); // the same name, opened again
     EXPECT_EQ(s.lines(), "10000000-10004000 r--p; 10004000-10006000 r--p; 10006000-10008000 r--p");
 }
@@ -167,7 +168,8 @@ TEST(MmMerge, of_a_changed_part_moves_the_border_or_swallows_the_mapping)
         s.map(2, 2, PROT_READ);
         s.map(4, 2, each.above);
         s.protect(each.first, each.count, kRW);
-        // What was written to once stays charged, so a mapping that never was does not merge with it for that.
+        // What was written to once stays charged, so a mapping that never was does not merge with it for
+        // that.
         EXPECT_EQ(s.lines(), each.expected);
     }
 }
@@ -191,8 +193,9 @@ TEST(MmSplit, by_policy_name_lock_and_advice_and_merges_when_they_go)
     const char *whole = "10000000-10006000 rw-p";
     const struct {
         int advice, undo;
-    } pairs[] = {{MADV_DONTFORK, MADV_DOFORK},     {MADV_DONTDUMP, MADV_DODUMP},       {MADV_WIPEONFORK, MADV_KEEPONFORK},
-                 {MADV_RANDOM, MADV_NORMAL},       {MADV_SEQUENTIAL, MADV_NORMAL},     {MADV_MERGEABLE, MADV_UNMERGEABLE}};
+    } pairs[] = {{MADV_DONTFORK, MADV_DOFORK},       {MADV_DONTDUMP, MADV_DODUMP},
+                 {MADV_WIPEONFORK, MADV_KEEPONFORK}, {MADV_RANDOM, MADV_NORMAL},
+                 {MADV_SEQUENTIAL, MADV_NORMAL},     {MADV_MERGEABLE, MADV_UNMERGEABLE}};
     for (const auto &pair : pairs) {
         EXPECT_EQ(vm_madvise(s.mm, s.at(2), 2 * kPage, pair.advice), 0);
         EXPECT_EQ(s.lines(), split) << pair.advice;

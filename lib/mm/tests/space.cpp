@@ -31,9 +31,9 @@ int add_line(const vm_area_struct *vma, void *arg)
         return 0;
     char line[80];
     const unsigned long flags = vma->vm_flags;
-    std::snprintf(line, sizeof(line), "%s%lx-%lx %c%c%c%c", range.text.empty() ? "" : "; ", vma->vm_start, vma->vm_end,
-                  flags & VM_READ ? 'r' : '-', flags & VM_WRITE ? 'w' : '-', flags & VM_EXEC ? 'x' : '-',
-                  flags & VM_MAYSHARE ? 's' : 'p');
+    std::snprintf(line, sizeof(line), "%s%lx-%lx %c%c%c%c", range.text.empty() ? "" : "; ", vma->vm_start,
+                  vma->vm_end, flags & VM_READ ? 'r' : '-', flags & VM_WRITE ? 'w' : '-',
+                  flags & VM_EXEC ? 'x' : '-', flags & VM_MAYSHARE ? 's' : 'p');
     range.text += line;
     return 0;
 }
@@ -45,7 +45,8 @@ std::string text_of(const Pages &pages, unsigned long at)
         return "nothing";
     char text[120];
     std::snprintf(text, sizeof(text), "flags %lx, file %s, offset %lx, policy %u", found->second.flags,
-                  found->second.file ? found->second.file->name : "none", found->second.offset, found->second.policy);
+                  found->second.file ? found->second.file->name : "none", found->second.offset,
+                  found->second.policy);
     return text;
 }
 

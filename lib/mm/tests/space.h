@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What the tests of lib/mm share: an address space beside a model that knows nothing of mappings, only of pages.
+// What the tests of lib/mm share: an address space beside a model that knows nothing of mappings, only of
+// pages.
 //
 //   Space s;
 //   s.map(0x10000, 4);                      // four pages, private anonymous, read and write; judged
@@ -27,9 +28,10 @@ inline constexpr unsigned long kRW = PROT_READ | PROT_WRITE;
 inline constexpr unsigned long kAnon = MAP_PRIVATE | MAP_ANONYMOUS;
 
 // What a call can change and a program can see; not what accounting adds.
-inline constexpr unsigned long kSeen = VM_ACCESS_FLAGS | VM_SHARED | VM_MAYSHARE | VM_GROWSDOWN | VM_LOCKED_MASK |
-                                       VM_SEQ_READ | VM_RAND_READ | VM_DONTCOPY | VM_WIPEONFORK | VM_DONTDUMP |
-                                       VM_HUGEPAGE | VM_NOHUGEPAGE | VM_MERGEABLE | VM_PKEY_MASK | VM_SEALED;
+inline constexpr unsigned long kSeen = VM_ACCESS_FLAGS | VM_SHARED | VM_MAYSHARE | VM_GROWSDOWN |
+                                       VM_LOCKED_MASK | VM_SEQ_READ | VM_RAND_READ | VM_DONTCOPY |
+                                       VM_WIPEONFORK | VM_DONTDUMP | VM_HUGEPAGE | VM_NOHUGEPAGE |
+                                       VM_MERGEABLE | VM_PKEY_MASK | VM_SEALED;
 
 struct Page {
     unsigned long flags;
@@ -49,6 +51,15 @@ std::string lines_of(mm_struct *mm, unsigned long from = 0, unsigned long to = T
 // Empty, or the first difference.
 std::string difference(const Pages &expected, const Pages &seen);
 
+// Restores mm_sysctl at its end.
+struct mm_sysctl_saver {
+    const struct mm_sysctl saved = mm_sysctl;
+    mm_sysctl_saver() = default;
+    mm_sysctl_saver(const mm_sysctl_saver &) = delete;
+    mm_sysctl_saver &operator=(const mm_sysctl_saver &) = delete;
+    ~mm_sysctl_saver() { mm_sysctl = saved; }
+};
+
 class Space {
 public:
     Space() : mm(mm_alloc()) {}
@@ -62,8 +73,8 @@ public:
     Space &operator=(const Space &) = delete;
 
     // Fixed mappings in pages from kLow, with what the model must hold afterwards.
-    unsigned long map(unsigned long page, unsigned long count, unsigned long prot = kRW, unsigned long flags = kAnon,
-                      mm_file *file = nullptr, unsigned long offset_pages = 0);
+    unsigned long map(unsigned long page, unsigned long count, unsigned long prot = kRW,
+                      unsigned long flags = kAnon, mm_file *file = nullptr, unsigned long offset_pages = 0);
     void unmap(unsigned long page, unsigned long count);
     void protect(unsigned long page, unsigned long count, unsigned long prot);
     void fault(unsigned long page) { EXPECT_EQ(vm_fault(mm, at(page)), 0); }
