@@ -204,7 +204,7 @@ void mmput(struct mm_struct *mm);
 
 /*
  * dup_mm() - What fork does: duplicates the tree, then gives the copy mappings of its own. Leaves out
- * VM_DONTCOPY, forgets locks and the anon_vma of VM_WIPEONFORK mappings. Takes both mmap_locks.
+ * VM_DONTCOPY, forgets locks, the store hook and the anon_vma of VM_WIPEONFORK mappings. Takes both mmap_locks.
  * Return: the copy with one user; NULL: no memory or over the commit limit.
  */
 struct mm_struct *dup_mm(struct mm_struct *oldmm);

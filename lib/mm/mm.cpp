@@ -181,8 +181,6 @@ mm_struct *dup_mm(mm_struct *oldmm)
     mm->end_data = oldmm->end_data;
     mm->start_stack = oldmm->start_stack;
     mm->limits = oldmm->limits;
-    mm->store_hook = oldmm->store_hook;
-    mm->store_arg = oldmm->store_arg;
 
     const vm_area_struct *stop = nullptr;
     int error = __mt_dup(&oldmm->mm_mt, &mm->mm_mt, GFP_KERNEL);

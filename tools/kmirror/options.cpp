@@ -192,7 +192,8 @@ CLI::App* add_replay(CLI::App& app, CommandLine& line) {
                1 << 30);
     add_text(*sub, "--maps", "FILE", "compare with this copy of /proc/PID/maps", replay.maps);
     add_text(*sub, "--json", "FILE", "write the results there as well", replay.json);
-    add_text(*sub, "--store-list", "FILE", "write the operations on the process's tree there, for kmirror tree", replay.store_list);
+    add_text(*sub, "--store-list", "FILE", "write the operations on the process's tree, for kmirror tree",
+             replay.store_list);
     sub->add_flag("--stats", replay.stats, "nodes, slabs and locks");
     sub->add_flag("--validate", replay.validate, "check the address space after each call that changes it");
     sub->add_flag("--no-thp", replay.no_thp, "the recorded kernel has no transparent huge pages to align to");

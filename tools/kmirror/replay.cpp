@@ -74,9 +74,6 @@ public:
         space.mm->store_hook = told;
     }
 
-    // A child's tree is another one, though dup_mm() has given it the hook.
-    static void leave(Space &space) { space.mm->store_hook = nullptr; }
-
 private:
     static void told(void *arg, unsigned long first, unsigned long last, const vm_area_struct *vma)
     {
@@ -287,8 +284,6 @@ Outcome replay_log(const command::ReplayOptions &options, std::string &store_lis
         world.on_new = [&](Space &space) {
             if (space.pid == choice.pid && space.image == choice.image)
                 list.watch(space);
-            else
-                StoreList::leave(space);
         };
     world.on_maps = [&](const SpacePtr &space, const MapsOpened &at) { comparison.opened(space, at); };
     world.on_change = [&](const SpacePtr &space, const Call &call) {
