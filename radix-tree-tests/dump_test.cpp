@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: mt_dump() prints what the kernel's prints, in decimal and in hexadecimal, for every kind of root, node
-// and entry. Addresses stand here as N and the number of their first appearance, with the low eight bits kept.
+// Promise: mt_dump() prints what the kernel's prints, in decimal and in hexadecimal, for every kind of root,
+// node and entry. Addresses stand here as N and the number of their first appearance, with the low eight bits
+// kept.
 #include "radix-tree-tests/tree.h"
 
 #include <linux/maple_tree.h>
@@ -136,8 +137,10 @@ TEST_F(MapleDump, inner_nodes_with_and_without_gaps)
                          empty_slots(6) + "(nil)\n"),
               std::string::npos)
         << alloc;
-    EXPECT_NE(alloc.find("\n    da-df: (nil)\n    e0-e9: value 14 (0xe) [0x1d]\n"), std::string::npos) << alloc;
-    EXPECT_NE(dump_of(&gaps.tree, mt_dump_dec).find("contents: 6 6 18446744073709551302 0 "), std::string::npos);
+    EXPECT_NE(alloc.find("\n    da-df: (nil)\n    e0-e9: value 14 (0xe) [0x1d]\n"), std::string::npos)
+        << alloc;
+    EXPECT_NE(dump_of(&gaps.tree, mt_dump_dec).find("contents: 6 6 18446744073709551302 0 "),
+              std::string::npos);
 }
 
 } // namespace

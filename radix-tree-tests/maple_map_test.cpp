@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: maple_map<T> gives typed access to a maple tree: what goes in comes out, ranges and iterators agree
-// with a model, guards hold what they say, every failed allocation is reported and leaves the map as it was.
+// Promise: maple_map<T> gives typed access to a maple tree: what goes in comes out, ranges and iterators
+// agree with a model, guards hold what they say, every failed allocation is reported and leaves the map as it
+// was.
 #include <kmirror/maple_tree.hpp>
 
 #include <kmirror/fault.h>
@@ -49,7 +50,8 @@ struct MapleMapConcurrent : MapleTest {};
 
 static_assert(std::bidirectional_iterator<Map<int>::iterator>);
 static_assert(std::ranges::bidirectional_range<decltype(std::declval<Map<int> &>().read())>);
-static_assert(std::is_nothrow_move_constructible_v<Map<int>> && std::is_nothrow_move_assignable_v<Map<Region>>);
+static_assert(std::is_nothrow_move_constructible_v<Map<int>> &&
+              std::is_nothrow_move_assignable_v<Map<Region>>);
 static_assert(!std::is_copy_constructible_v<Map<int>> && !std::is_copy_assignable_v<Map<int>>);
 static_assert(std::is_same_v<Map<const Region>::mapped_type, const Region *>);
 static_assert(std::is_same_v<Map<Color>::found_type, std::optional<Color>>);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: an open trace gets every ma_op, ma_read and ma_write with the kernel's words, as text or in Chrome's
-// format; past the limit events are counted; without a trace there are none.
+// Promise: an open trace gets every ma_op, ma_read and ma_write with the kernel's words, as text or in
+// Chrome's format; past the limit events are counted; without a trace there are none.
 #include "radix-tree-tests/tree.h"
 
 #include <kmirror/trace.h>
@@ -104,15 +104,18 @@ TEST_F(MapleTrace, a_name_ending_in_json_gets_chromes_format)
     const std::vector<std::string> found = lines(name);
     ASSERT_GE(found.size(), 4u);
     EXPECT_EQ(found[0], "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-    EXPECT_EQ(found[1].find("{\"name\":\"mtree_store_range\",\"cat\":\"ma_write\",\"ph\":\"i\",\"s\":\"t\""), 0u);
-    EXPECT_NE(found[1].find("\"index\":\"0xa\",\"last\":\"0xffffffffffffffff\",\"piv\":\"0\",\"val\":\"0xf\"}},"),
-              std::string::npos)
+    EXPECT_EQ(found[1].find("{\"name\":\"mtree_store_range\",\"cat\":\"ma_write\",\"ph\":\"i\",\"s\":\"t\""),
+              0u);
+    EXPECT_NE(
+        found[1].find("\"index\":\"0xa\",\"last\":\"0xffffffffffffffff\",\"piv\":\"0\",\"val\":\"0xf\"}},"),
+        std::string::npos)
         << found[1];
     EXPECT_EQ(found[found.size() - 2].back(), '}') << "no comma behind the last event";
-    EXPECT_EQ(found.back(), "],\"otherData\":{\"written\":" + std::to_string(found.size() - 2) + ",\"dropped\":0}}");
+    EXPECT_EQ(found.back(),
+              "],\"otherData\":{\"written\":" + std::to_string(found.size() - 2) + ",\"dropped\":0}}");
 }
 
-KMIRROR_TEST_IN(MapleTraceLimit, later_events_are_counted, "KMIRROR_TRACE_MAX=10")
+KMIRROR_TEST_IN(MapleTraceConcurrent, later_events_are_counted, "KMIRROR_TRACE_MAX=10")
 {
     if (KMIRROR_RELEASE)
         GTEST_SKIP() << "a release build has no trace points";

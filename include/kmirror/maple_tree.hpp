@@ -8,20 +8,21 @@
 //   int owner = ports.load(8050).value_or(-1);          // 7
 //   for (auto [first, last, value] : ports.read()) ...  // in order, inside an RCU read section
 //
-//   kmirror::maple_map<region> regions;                 // any other T: pointers to T, which stay the caller's
+//   kmirror::maple_map<region> regions;                 // any other T: pointers to T
 //   auto at = regions.alloc_range(&heap, 16, 0, 0xffff);    // the lowest gap of 16 indices
-//   regions.lock().store_range(0, 15, &text);           // under the map's lock
+//   auto held = regions.lock();                         // several steps under the map's lock
 //
 // The programs in tools/examples are longer examples; `make check` runs them.
 //
 // Indices  ranges are inclusive, [first, last], as in the C API; neighbours with equal contents stay apart.
 // Owns     the nodes of its tree, never what pointers point to.
-// Locking  writers take the map's spinlock by themselves; lock() takes it for several steps. Readers take none:
-//          load() and find() are RCU read sections of their own, read() holds one. A writer that takes an object out
-//          frees it after a grace period only (synchronize_rcu(), kfree_rcu()), and a reader uses it inside
-//          read() only. lock() inside read() is allowed; waiting inside either is not.
-// Fails    nothing is hidden: what may need memory returns a [[nodiscard]] result with 0 or -errno, and a failed
-//          call leaves the map as it was. erase() alone allocates and never fails (it may wait for memory).
+// Locking  writers take the map's spinlock by themselves; lock() takes it for several steps. Readers take
+//          none: load() and find() are RCU read sections of their own, read() holds one. A writer that takes
+//          an object out frees it after a grace period only (synchronize_rcu(), kfree_rcu()), and a reader
+//          uses it inside read() only. lock() inside read() is allowed; waiting inside either is not.
+// Fails    nothing is hidden: what may need memory returns a [[nodiscard]] result with 0 or -errno, and a
+//          failed call leaves the map as it was. erase() alone allocates and never fails (it may wait for
+//          memory).
 #ifndef KMIRROR_MAPLE_TREE_HPP
 #define KMIRROR_MAPLE_TREE_HPP
 
@@ -103,14 +104,15 @@ struct map_entry {
     /* NULL means "nothing" to the tree, and it keeps some small words for itself. */
     static bool fits(type value)
     {
-        return value && !(reinterpret_cast<unsigned long>(value) < MAPLE_RESERVED_RANGE && xa_is_internal(value));
+        return value &&
+               !(reinterpret_cast<unsigned long>(value) < MAPLE_RESERVED_RANGE && xa_is_internal(value));
     }
     static void *pack(type value) { return const_cast<void *>(static_cast<const volatile void *>(value)); }
     static type unpack(void *entry) { return static_cast<type>(entry); }
     static found as_found(void *entry) { return unpack(entry); }
 };
 
-/* Integers: shifted left, with the lowest bit set, as xa_mk_value() does; one bit of a 64-bit type is lost. */
+/* Integers: shifted left, with the lowest bit set, as xa_mk_value() does; a 64-bit type loses one bit. */
 template <map_value T>
 struct map_entry<T> {
     using type = T;
@@ -141,8 +143,8 @@ private:
 /**
  * maple_map<T> - the map.
  *
- * A map is empty at first and usable by any number of threads. It can be moved, while nobody else uses it; what was
- * moved from may be assigned to and destroyed, no more. duplicate() copies.
+ * A map is empty at first and usable by any number of threads. It can be moved, while nobody else uses it;
+ * what was moved from may be assigned to and destroyed, no more. duplicate() copies.
  */
 template <class T>
 class maple_map {
@@ -160,8 +162,8 @@ public:
         friend bool operator==(const value_type &, const value_type &) = default;
     };
 
-    /* What a map costs and can do: without gaps its inner nodes hold 16 ranges instead of 10, and alloc_*() and
-     * find_gap*() answer -EINVAL. */
+    /* What a map costs and can do: without gaps its inner nodes hold 16 ranges instead of 10, and alloc_*()
+     * and find_gap*() answer -EINVAL. */
     enum class kind { gaps, no_gaps };
 
     class iterator;
@@ -240,7 +242,8 @@ public:
      * Return: 0; -ENOMEM; -EINVAL for first > last, for a null pointer and for a value that does not fit. */
 
     /* Overwrites [first, last]; ranges that reach beyond it keep the rest. */
-    map_result<> store_range(unsigned long first, unsigned long last, mapped_type value, gfp_t gfp = GFP_KERNEL)
+    map_result<> store_range(unsigned long first, unsigned long last, mapped_type value,
+                             gfp_t gfp = GFP_KERNEL)
     {
         if (!entry_of::fits(value))
             return map_result<>::failed(-EINVAL);
@@ -252,7 +255,8 @@ public:
     }
 
     /* The same, but -EEXIST when anything is there. */
-    map_result<> insert_range(unsigned long first, unsigned long last, mapped_type value, gfp_t gfp = GFP_KERNEL)
+    map_result<> insert_range(unsigned long first, unsigned long last, mapped_type value,
+                              gfp_t gfp = GFP_KERNEL)
     {
         if (!entry_of::fits(value))
             return map_result<>::failed(-EINVAL);
@@ -272,8 +276,8 @@ public:
         return map_result<>::from(mtree_store_range(tree_, first, last, nullptr, gfp));
     }
 
-    /* alloc_range() - stores at the lowest gap of @size indices in [min, max]; alloc_range_high() at the highest.
-     * Return: where; -EBUSY when there is no such gap. */
+    /* alloc_range() - stores at the lowest gap of @size indices in [min, max]; alloc_range_high() at the
+     * highest. Return: where; -EBUSY when there is no such gap. */
     map_result<map_range> alloc_range(mapped_type value, unsigned long size, unsigned long min = 0,
                                       unsigned long max = ULONG_MAX, gfp_t gfp = GFP_KERNEL)
     {
@@ -285,8 +289,8 @@ public:
         return allocated(mtree_alloc_rrange, value, size, min, max, gfp);
     }
 
-    /* alloc_cyclic() - stores at the first free index from @next on, going round inside [min, max]; @next moves
-     * on. Return: the index; -EBUSY when all are taken. */
+    /* alloc_cyclic() - stores at the first free index from @next on, going round inside [min, max]; @next
+     * moves on. Return: the index; -EBUSY when all are taken. */
     map_result<unsigned long> alloc_cyclic(mapped_type value, unsigned long min, unsigned long max,
                                            unsigned long &next, gfp_t gfp = GFP_KERNEL)
     {
@@ -327,12 +331,13 @@ private:
     }
 
     template <class Allocate>
-    map_result<map_range> allocated(Allocate allocate, mapped_type value, unsigned long size, unsigned long min,
-                                    unsigned long max, gfp_t gfp)
+    map_result<map_range> allocated(Allocate allocate, mapped_type value, unsigned long size,
+                                    unsigned long min, unsigned long max, gfp_t gfp)
     {
         unsigned long first = 0;
-        const int error =
-            entry_of::fits(value) ? allocate(tree_, &first, entry_of::pack(value), size, min, max, gfp) : -EINVAL;
+        const int error = entry_of::fits(value)
+                              ? allocate(tree_, &first, entry_of::pack(value), size, min, max, gfp)
+                              : -EINVAL;
         if (error)
             return map_result<map_range>::failed(error);
         return map_range{first, first + size - 1};
@@ -359,8 +364,8 @@ private:
 /**
  * iterator - bidirectional, over the ranges that hold something. Gives value_type by value.
  *
- * Lives inside the read section or the lock it came from. Under RCU it sees each range as it was at some moment of
- * the walk and never goes back; after a write of this thread's own get a new one.
+ * Lives inside the read section or the lock it came from. Under RCU it sees each range as it was at some
+ * moment of the walk and never goes back; after a write of this thread's own get a new one.
  */
 template <class T>
 class maple_map<T>::iterator {
@@ -464,7 +469,8 @@ template <class T>
 class maple_map<T>::write_lock : lock_section, public ranges {
 public:
     /* As the map's; a @gfp that may sleep drops the lock while it waits for memory. */
-    map_result<> store_range(unsigned long first, unsigned long last, mapped_type value, gfp_t gfp = GFP_NOWAIT)
+    map_result<> store_range(unsigned long first, unsigned long last, mapped_type value,
+                             gfp_t gfp = GFP_NOWAIT)
     {
         return entry_of::fits(value) ? stored(first, last, entry_of::pack(value), gfp)
                                      : map_result<>::failed(-EINVAL);
@@ -478,8 +484,9 @@ public:
         return stored(first, last, nullptr, gfp);
     }
 
-    /* find_gap() - the lowest gap of @size indices in [min, max], find_gap_high() the highest. -EBUSY: none. */
-    map_result<map_range> find_gap(unsigned long size, unsigned long min = 0, unsigned long max = ULONG_MAX) const
+    /* find_gap() - the lowest gap of @size indices in [min, max]; find_gap_high() the highest. Or -EBUSY. */
+    map_result<map_range> find_gap(unsigned long size, unsigned long min = 0,
+                                   unsigned long max = ULONG_MAX) const
     {
         return gap(mas_empty_area, size, min, max);
     }
@@ -489,8 +496,8 @@ public:
         return gap(mas_empty_area_rev, size, min, max);
     }
 
-    /* reserve() - the memory that storing @value over [first, last] needs; commit() then cannot fail. Nothing else
-     * may be written between the two. Return: the reservation; -ENOMEM; -EINVAL. */
+    /* reserve() - the memory that storing @value over [first, last] needs; commit() then cannot fail. Nothing
+     * else may be written between the two. Return: the reservation; -ENOMEM; -EINVAL. */
     map_result<reservation> reserve(unsigned long first, unsigned long last, mapped_type value,
                                     gfp_t gfp = GFP_NOWAIT)
     {

@@ -3,8 +3,8 @@
 // lib/kernel/trace.cpp: the tree's trace points, to text or to Chrome's trace format. See <kmirror/trace.h>.
 //
 // Owns     the one open trace.
-// Locking  a mutex of its own, below every other lock: events come from under spinlocks and read sections, and
-//          nothing is called from in here that takes one.
+// Locking  a mutex of its own, below every other lock: events come from under spinlocks and read sections,
+//          and nothing is called from in here that takes one.
 // Fails    an event that cannot be written is lost, and kmirror_trace_close() says so.
 
 #include <kmirror/trace.h>
@@ -81,8 +81,8 @@ void write_text(const Event &event, u64 ns)
     char task[16] = "";
 
     pthread_getname_np(pthread_self(), task, sizeof(task));
-    std::fprintf(trace.file, "%16s-%-7d [%03u] %5llu.%06llu: %s: %s\t", task, gettid(), raw_smp_processor_id(),
-                 static_cast<unsigned long long>(ns / 1000000000),
+    std::fprintf(trace.file, "%16s-%-7d [%03u] %5llu.%06llu: %s: %s\t", task, gettid(),
+                 raw_smp_processor_id(), static_cast<unsigned long long>(ns / 1000000000),
                  static_cast<unsigned long long>(ns / 1000 % 1000000), kNames[int(event.kind)], event.fn);
     if (event.kind == Kind::Write)
         std::fprintf(trace.file, "Node %p (%lu %lu) range:%lu-%lu piv (%lu) val %p\n",
@@ -137,7 +137,8 @@ void write_end()
     const auto dropped = static_cast<unsigned long long>(trace.dropped);
 
     if (trace.json)
-        std::fprintf(trace.file, "\n],\"otherData\":{\"written\":%llu,\"dropped\":%llu}}\n", written, dropped);
+        std::fprintf(trace.file, "\n],\"otherData\":{\"written\":%llu,\"dropped\":%llu}}\n", written,
+                     dropped);
     else
         std::fprintf(trace.file, "# %llu events written, %llu dropped\n", written, dropped);
 }
@@ -195,7 +196,10 @@ int kmirror_trace_close(void)
 
 #if !KMIRROR_RELEASE
 
-void kmirror_trace_ma_op(const char *fn, const struct ma_state *mas) { record({Kind::Op, fn, mas, 0, nullptr}); }
+void kmirror_trace_ma_op(const char *fn, const struct ma_state *mas)
+{
+    record({Kind::Op, fn, mas, 0, nullptr});
+}
 
 void kmirror_trace_ma_read(const char *fn, const struct ma_state *mas)
 {

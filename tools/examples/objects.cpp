@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Objects that readers use without a lock: stored as pointers, replaced under the map's lock, freed after a grace
-// period. A reservation makes the step that must not fail a step that cannot.
+// Objects that readers use without a lock: stored as pointers, replaced under the map's lock, freed after a
+// grace period. A reservation makes the step that must not fail a step that cannot.
 //
 //   g++ -std=c++20 objects.cpp $(pkg-config --cflags --libs kmirror) -o objects
 #include <kmirror/maple_tree.hpp>
@@ -16,7 +16,8 @@ struct area {
     const char *name;
 };
 
-// Grows the area at @at to @last and counts it; all or nothing, and no reader meets a gap or a half-made area.
+// Grows the area at @at to @last and counts it; all or nothing, and no reader meets a gap or a half-made
+// area.
 static bool grow(kmirror::maple_map<area> &map, unsigned long at, unsigned long last, unsigned long &total)
 {
     area *old = nullptr;

@@ -22,11 +22,12 @@ int main()
         std::printf("8090-8110: %s\n", std::strerror(-again.error()));
 
     // The lowest and the highest ten free ports of a window.
-    const auto low = owners.alloc_range(20, 10, 8000, 9000), high = owners.alloc_range_high(21, 10, 8000, 9000);
+    const auto low = owners.alloc_range(20, 10, 8000, 9000),
+               high = owners.alloc_range_high(21, 10, 8000, 9000);
     if (!low || !high)
         return 1;
-    std::printf("lowest gap %lu-%lu, highest %lu-%lu\n", low.value().first, low.value().last, high.value().first,
-                high.value().last);
+    std::printf("lowest gap %lu-%lu, highest %lu-%lu\n", low.value().first, low.value().last,
+                high.value().first, high.value().last);
 
     for (auto [first, last, owner] : owners.read())
         std::printf("%lu-%lu belongs to %d\n", first, last, owner);

@@ -5,8 +5,8 @@
 // Owns     the tree.
 // Bounds   all operations are read before the first is done; a picture is taken of the shown steps only.
 // Fails    with kBadInput for a file that cannot be read, a line that cannot be understood and a step that is
-//          not there; with kFoundWrong when the tree breaks one of its rules or the trace could not be written. An
-//          operation that the tree refuses (-EEXIST, -EBUSY) is a result like any other.
+//          not there; with kFoundWrong when the tree breaks one of its rules or the trace could not be
+//          written. An operation that the tree refuses (-EEXIST, -EBUSY) is a result like any other.
 
 #include <kmirror/trace.h>
 #include <linux/maple_tree.h>
