@@ -194,7 +194,9 @@ void every_way(unsigned flags)
     else
         wander(table, flags, 4000, 2500 / scale);
     print(table, flags);
-    expect_full(table, flags, flags & kAlloc ? 5 : 4);
+    // The sizes above fill the nodes of 64 bit; wider ones stay lower.
+    if (MAPLE_RANGE64_SLOTS == 16)
+        expect_full(table, flags, flags & kAlloc ? 5 : 4);
 }
 
 KMIRROR_MOCK_TEST(MapleStoreTypeMock, plain_trees_meet_every_way_and_no_store_takes_more_than_it_asked_for)
