@@ -6,6 +6,7 @@
 #include "slab/slab_test.h"
 
 #include <kmirror/fault.h>
+#include <kmirror/stop_point.h>
 #include <linux/hardirq.h>
 #include <linux/irq_work.h>
 #include <linux/memcontrol.h>
@@ -15,6 +16,7 @@
 #include "lib/slub/obj_ext.h"
 
 #include <atomic>
+#include <cstring>
 #include <thread>
 
 namespace kmirror::slab_test {
@@ -184,6 +186,41 @@ KMIRROR_TEST_IN(SlabAccount, a_vector_replaces_the_mark_and_not_the_other_way, M
     EXPECT_EQ(slab_obj_exts(slab_of_object(objects[2])), vector);
     EXPECT_EQ(test.charged(), 2 * each(cache));
     cache.free(objects);
+}
+
+// Two threads make the same slab's vector: while the first one's memory is asked for, the second installs his;
+// then there is none for the first.
+KMIRROR_TEST_IN(SlabAccount, who_has_no_memory_takes_the_vector_that_came_meanwhile, MACHINE,
+                "KMIRROR_SHEAF_CAPACITY=0")
+{
+    if (!KMIRROR_FAULTS || !KMIRROR_STOP_POINTS)
+        GTEST_SKIP() << "nothing fails or nobody can be held in this build";
+    Pinned here;
+    AccountTest test;
+    Cache cache(accounted(16)); // a vector of 2048 bytes: its class is used by nobody else here
+    set_active_objcg(nullptr);
+    void *first = cache.alloc(); // the slab is there, and has no vector
+    set_active_objcg(&test.group);
+    void *second = nullptr;
+    const auto visit = [&](const char *function, const char *operation) {
+        if (second || std::strcmp(function, "alloc_slab_page") || std::strcmp(operation, "alloc_pages"))
+            return;
+        second = cache.alloc();
+        kmirror_fail_from_nth(1);
+    };
+    void *third;
+    {
+        const StopVisitor<decltype(visit)> meanwhile(visit);
+        third = cache.alloc();
+    }
+    kmirror_fail_nth(0);
+    ASSERT_NE(second, nullptr) << "no page was asked for";
+    ASSERT_NE(third, nullptr);
+    ASSERT_EQ(slab_of_object(second), slab_of_object(third));
+    EXPECT_NE(slab_obj_exts(slab_of_object(third)), nullptr) << "the mark replaced a vector";
+    EXPECT_EQ(test.charged(), 2 * each(cache));
+    for (void *object : {first, second, third})
+        cache.free(object);
 }
 
 // Many threads at once on fresh slabs, half of whose vectors fail: one vector a slab, no charge lost.
