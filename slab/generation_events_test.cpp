@@ -28,7 +28,10 @@ namespace {
 constexpr unsigned kSlab = 32, kSheaf = 32, kChain = 4;
 
 bool is_a(const std::string &generation) { return generation == "cpu-slab"; }
-bool is_b(const std::string &generation) { return generation == "double" || generation == "cpu-slab+sheaves"; }
+bool is_b(const std::string &generation)
+{
+    return generation == "double" || generation == "cpu-slab+sheaves";
+}
 bool is_c(const std::string &generation) { return generation == "sheaves"; }
 
 // Runs body(generation, cache) on CPU 0 with a cache of each generation, which must be valid afterwards.
@@ -89,7 +92,8 @@ std::vector<void *> full_slabs(Cache &cache, unsigned slabs)
     return objects;
 }
 
-#define EXPECT_HOLDS(list_holds, barn_holds, work) EXPECT_EQ(holds_of([&] { work; }), (Holds{list_holds, barn_holds}))
+#define EXPECT_HOLDS(list_holds, barn_holds, work) \
+    EXPECT_EQ(holds_of([&] { work; }), (Holds{list_holds, barn_holds}))
 #define EXPECT_STATS(cache, text)                     \
     do {                                              \
         if (KMIRROR_STATS) {                          \
@@ -188,8 +192,8 @@ KMIRROR_TEST_IN(SlabEvent, an_allocation_from_the_nodes_list, EIGHT_CPUS)
         } else if (is_b(generation)) {
             // The second slab of 16 comes out of the chain: no hold for it. The old main goes to the barn.
             EXPECT_STATS(cache, "alloc_pcs 1, alloc_fastpath 30, alloc_slowpath 2, alloc_from_partial 1, "
-                                "deactivate_bypass 1, cpu_partial_alloc 1, cpu_partial_node 3, sheaf_refill 32, sheaf_alloc 1, "
-                                "barn_get_fail 1");
+                                "deactivate_bypass 1, cpu_partial_alloc 1, cpu_partial_node 3, "
+                                "sheaf_refill 32, sheaf_alloc 1, barn_get_fail 1");
             EXPECT_EQ(cache.counts().partial_slabs, 4u);
             EXPECT_EQ(cache.counts().cpu_chained, 2u);
             EXPECT_EQ(cache.counts().barn_empty, 1u);
@@ -206,8 +210,8 @@ KMIRROR_TEST_IN(SlabEvent, an_allocation_from_the_nodes_list, EIGHT_CPUS)
     });
 }
 
-// Three slabs with 12 free objects each: C needs all of the third's lower bound and puts 4 back, which costs a
-// second hold; B keeps them.
+// Three slabs with 12 free objects each: C needs all of the third's lower bound and puts 4 back, which costs
+// a second hold; B keeps them.
 KMIRROR_TEST_IN(SlabEvent, objects_left_over_by_a_refill, EIGHT_CPUS)
 {
     in_each_generation([](const std::string &generation, Cache &cache) {
@@ -264,9 +268,11 @@ KMIRROR_TEST_IN(SlabEvent, allocations_that_may_not_block, EIGHT_CPUS)
         if (is_a(generation))
             EXPECT_STATS(cache, "alloc_fastpath 2, alloc_slowpath 1, alloc_slab 1");
         else if (is_b(generation))
-            EXPECT_STATS(cache, "alloc_fastpath 2, alloc_slowpath 1, alloc_slab 1, sheaf_alloc 8, barn_get_fail 3");
+            EXPECT_STATS(cache, "alloc_fastpath 2, alloc_slowpath 1, alloc_slab 1, sheaf_alloc 8, "
+                                "barn_get_fail 3");
         else
-            EXPECT_STATS(cache, "alloc_fastpath 3, alloc_slab 1, sheaf_refill 32, sheaf_alloc 9, barn_get_fail 1");
+            EXPECT_STATS(cache, "alloc_fastpath 3, alloc_slab 1, sheaf_refill 32, sheaf_alloc 9, "
+                                "barn_get_fail 1");
         cache.free(objects);
     });
 }
@@ -314,7 +320,9 @@ KMIRROR_TEST_IN(SlabEvent, a_free_to_a_partial_slab, EIGHT_CPUS)
         const unsigned long used = cache.counts().used_objects;
         cache.clear_stats();
         EXPECT_HOLDS(0, 0, cache.free(objects[2]));
-        EXPECT_STATS(cache, is_a(generation) ? "free_slowpath 1" : is_b(generation) ? "free_pcs 1" : "free_fastpath 1");
+        EXPECT_STATS(cache, is_a(generation)   ? "free_slowpath 1"
+                            : is_b(generation) ? "free_pcs 1"
+                                               : "free_fastpath 1");
         EXPECT_EQ(cache.counts().used_objects, used - (is_a(generation) ? 1 : 0));
         cache.free(part(objects, 3, kSlab - 3));
     });
@@ -350,15 +358,15 @@ KMIRROR_TEST_IN(SlabEvent, main_is_full_and_the_barn_has_room, EIGHT_CPUS)
         ASSERT_EQ(cache.sheaves(0).main, int(kSheaf));
         ASSERT_EQ(cache.sheaves(0).spare, int(kSheaf));
         cache.clear_stats();
-        EXPECT_HOLDS(0, 1, cache.free(objects[2 * kSheaf])) << "a new sheaf is main, the full one in the barn";
+        EXPECT_HOLDS(0, 1, cache.free(objects[2 * kSheaf])) << "a new sheaf is main, the full one away";
         EXPECT_STATS(cache, is_b(generation) ? "free_pcs 1, sheaf_alloc 1, barn_put 1"
                                              : "free_fastpath 1, sheaf_alloc 1, barn_put 1");
         cache.free(part(objects, 2 * kSheaf + 1, 2 * kSheaf - 1));
     });
 }
 
-// The barn has its ten: a sheaf is flushed, by groups of slabs. A whole slab in one sheaf is one free; to B its
-// slab is a full one and goes to the chain, to C it is one hold.
+// The barn has its ten: a sheaf is flushed, by groups of slabs. A whole slab in one sheaf is one free; to B
+// its slab is a full one and goes to the chain, to C it is one hold.
 KMIRROR_TEST_IN(SlabEvent, main_is_full_and_the_barn_as_well, EIGHT_CPUS)
 {
     in_each_generation([](const std::string &generation, Cache &cache) {
@@ -369,9 +377,9 @@ KMIRROR_TEST_IN(SlabEvent, main_is_full_and_the_barn_as_well, EIGHT_CPUS)
         ASSERT_EQ(cache.counts().barn_full, 10u);
         cache.clear_stats();
         EXPECT_HOLDS(is_c(generation) ? 1 : 0, 0, cache.free(objects[12 * kSheaf]));
-        EXPECT_STATS(cache, is_b(generation)
-                                ? "free_pcs 1, free_slowpath 1, cpu_partial_free 1, sheaf_flush 32, barn_put_fail 1"
-                                : "free_fastpath 1, free_add_partial 1, sheaf_flush 32, barn_put_fail 1");
+        EXPECT_STATS(cache, std::string(is_b(generation) ? "free_pcs 1, free_slowpath 1, cpu_partial_free 1"
+                                                         : "free_fastpath 1, free_add_partial 1") +
+                                ", sheaf_flush 32, barn_put_fail 1");
         cache.free(part(objects, 12 * kSheaf + 1, kSheaf - 1));
     });
 }
@@ -389,17 +397,17 @@ KMIRROR_TEST_IN(SlabEvent, full_slabs_become_partial, EIGHT_CPUS)
         std::vector<void *> objects = full_slabs(bare, 9);
         const std::vector<void *> one_each = spread(objects, kSlab);
         EXPECT_HOLDS(is_a(generation) ? 2 : 9, 0, bare.free(one_each));
-        EXPECT_STATS(bare, is_a(generation)
-                               ? "free_slowpath 9, free_add_partial 8, cpu_partial_free 9, cpu_partial_drain 2"
-                               : "free_slowpath 9, free_add_partial 9");
+        EXPECT_STATS(bare, is_a(generation) ? "free_slowpath 9, free_add_partial 8, cpu_partial_free 9, "
+                                              "cpu_partial_drain 2"
+                                            : "free_slowpath 9, free_add_partial 9");
         EXPECT_EQ(bare.counts().cpu_chained, is_a(generation) ? 1u : 0u);
         EXPECT_EQ(bare.counts().partial_slabs, is_a(generation) ? 8u : 9u);
         free_rest(bare, objects, one_each);
     });
 }
 
-// A slab loses its last object. On the node's list that is one hold, and the slab goes if there are enough; in
-// a chain the lock is taken for nothing.
+// A slab loses its last object. On the node's list that is one hold, and the slab goes if there are enough;
+// in a chain the lock is taken for nothing.
 KMIRROR_TEST_IN(SlabEvent, a_slab_becomes_empty, EIGHT_CPUS)
 {
     in_each_generation([](const std::string &generation, Cache &cache) {

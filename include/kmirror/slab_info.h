@@ -225,13 +225,10 @@ enum kmirror_slab_switch {
     KMIRROR_SLAB_FREELIST_HARDENED, /* "KMIRROR_SLAB_FREELIST_HARDENED", off */
     KMIRROR_SLAB_CMPXCHG_DOUBLE,    /* "KMIRROR_SLAB_CMPXCHG_DOUBLE", on; off: slab_lock */
     KMIRROR_SLAB_MERGE,             /* "KMIRROR_SLAB_MERGE", on */
-<<<<<<< HEAD
     KMIRROR_SLAB_INIT_ON_ALLOC,     /* "KMIRROR_INIT_ON_ALLOC", off: memory is handed out zeroed */
     KMIRROR_SLAB_INIT_ON_FREE,      /* "KMIRROR_INIT_ON_FREE", off: and zeroed when it comes back */
-=======
     KMIRROR_SLAB_STRICT_NUMA,       /* "KMIRROR_SLAB_STRICT_NUMA", off; of all caches, at once: each
                                      * object is placed by the policy of <linux/mempolicy.h> */
->>>>>>> 5cd1d8d (Numbers and strict NUMA of the allocator, nodes whose memory goes and comes, kmirror stress over generations)
     KMIRROR_SLAB_NR_SWITCHES
 };
 

@@ -18,12 +18,8 @@
 #include <linux/string.h>
 #include <trace/events/kmem.h>
 
-<<<<<<< HEAD
 #include "lib/slub/debug.h"
-=======
-#include "lib/slub/slab.h"
 #include "lib/slub/switches.h"
->>>>>>> 5cd1d8d (Numbers and strict NUMA of the allocator, nodes whose memory goes and comes, kmirror stress over generations)
 
 namespace kmirror::slub {
 

@@ -77,12 +77,8 @@ void *kmalloc_nolock(size_t size, gfp_t gfp, int node)
     if (!s || !can_spin_trylock())
         return nullptr;
 
-<<<<<<< HEAD
-    void *object = alloc_nolock(s, gfp, node, size, caller);
-=======
     node = apply_strict_numa_policy(node);
-    void *object = alloc_nolock(s, gfp, node);
->>>>>>> 5cd1d8d (Numbers and strict NUMA of the allocator, nodes whose memory goes and comes, kmirror stress over generations)
+    void *object = alloc_nolock(s, gfp, node, size, caller);
     if (!object) {
         // Whom we interrupted holds the locks of one class, hardly those of the next as well.
         s = class_for(s->object_size + 1, gfp);

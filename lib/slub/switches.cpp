@@ -19,12 +19,9 @@ Switch switches[KMIRROR_SLAB_NR_SWITCHES] = {
     {"KMIRROR_SLAB_FREELIST_HARDENED", 0, -1},
     {"KMIRROR_SLAB_CMPXCHG_DOUBLE", 1, -1},
     {"KMIRROR_SLAB_MERGE", 1, -1},
-<<<<<<< HEAD
     {"KMIRROR_INIT_ON_ALLOC", 0, -1},
     {"KMIRROR_INIT_ON_FREE", 0, -1},
-=======
     {"KMIRROR_SLAB_STRICT_NUMA", 0, -1},
->>>>>>> 5cd1d8d (Numbers and strict NUMA of the allocator, nodes whose memory goes and comes, kmirror stress over generations)
 };
 
 namespace {
