@@ -13,6 +13,7 @@
 
 #include "lib/slub/create.h"
 #include "lib/slub/debug.h"
+#include "lib/slub/deferred.h"
 #include "lib/slub/hooks.h"
 #include "lib/slub/kmalloc.h"
 #include "lib/slub/node.h"
@@ -178,6 +179,7 @@ using namespace kmirror::slub;
 
 int kmem_cache_shrink(struct kmem_cache *s)
 {
+    deferred_work_barrier();
     cpus_read_lock();
     const int slabs_left = __kmem_cache_shrink_locked(s);
     cpus_read_unlock();
