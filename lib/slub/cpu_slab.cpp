@@ -51,11 +51,18 @@ bool fits(const struct slab *slab, gfp_t gfp, int node)
     return node_match(slab, node) && pfmemalloc_match(slab, gfp);
 }
 
+// The new owner of an object may be writing there.
+__no_kcsan unsigned long word_that_may_change(unsigned long place)
+{
+    return *reinterpret_cast<const unsigned long *>(place);
+}
+
 // The link of what was free a moment ago. If somebody else has the object by now it is
 // rubbish, and the swap that follows fails; the memory is there in any case.
-__no_kcsan void *get_freepointer_safe(const struct kmem_cache *s, const void *object)
+void *get_freepointer_safe(const struct kmem_cache *s, const void *object)
 {
-    return get_freepointer(s, object);
+    const unsigned long place = reinterpret_cast<unsigned long>(object) + s->offset;
+    return reinterpret_cast<void *>(word_that_may_change(place) ^ s->link_key.cover(place));
 }
 
 // `slab` becomes the CPU's, without the first of its objects, which is returned. Unlocks.
