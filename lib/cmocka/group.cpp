@@ -42,7 +42,7 @@ End run_step(const char* name, const Step& step, void** state, bool check_leaks,
 
 class CaseRun {
 public:
-    CaseRun(Group& group, Case& its) : group_(group), case_(its) {
+    CaseRun(const Group& group, Case& its) : case_(its) {
         state_ = group.state != nullptr ? group.state : its.initial_state;
         checkpoint_ = block_checkpoint();
     }
@@ -89,7 +89,6 @@ private:
         case_.message = message;
     }
 
-    Group& group_;
     Case& case_;
     void* state_;
     unsigned long checkpoint_;

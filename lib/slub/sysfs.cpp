@@ -29,6 +29,7 @@ class Text {
 public:
     Text(char *buffer, size_t room) : at_(buffer), left_(room) { *buffer = '\0'; }
 
+    Text &add(const char *text) { return add("%s", text); }
     template <class... Arguments>
     Text &add(const char *format, Arguments... arguments)
     {

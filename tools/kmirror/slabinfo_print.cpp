@@ -105,8 +105,8 @@ void print_counters(const SlabFigures &cache)
     Table table({"statistic", "count", "by CPU"});
     bool any = false;
     for (const auto &[file, figure] : cache.figures) {
-        const bool counter = std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
-                                         [&](const char *prefix) { return file.starts_with(prefix); });
+        const auto begins = [&name = file](const char *prefix) { return name.starts_with(prefix); };
+        const bool counter = std::any_of(std::begin(kPrefixes), std::end(kPrefixes), begins);
         if (!counter || !figure.total || file == "sheaf_capacity")
             continue;
         std::string cpus;
