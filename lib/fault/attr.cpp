@@ -18,6 +18,7 @@
 #include "lib/kernel/stacktrace.h"
 
 #include <algorithm>
+#include <fnmatch.h>
 
 namespace kmirror::fault {
 namespace {
@@ -74,22 +75,6 @@ bool stack_allows(const Point &point)
     return require == nullptr || on_stack(frames, *require);
 }
 
-bool matches(const char *name, const char *pattern)
-{
-    for (; *pattern != '*'; ++name, ++pattern) {
-        if (*pattern == '\0')
-            return *name == '\0';
-        if (*name == '\0' || (*pattern != '?' && *pattern != *name))
-            return false;
-    }
-    for (;; ++name) {
-        if (matches(name, pattern + 1))
-            return true;
-        if (*name == '\0')
-            return false;
-    }
-}
-
 // Whether this kind of request is meant at all.
 bool concerns(const Point &point, const Request &request)
 {
@@ -101,7 +86,7 @@ bool concerns(const Point &point, const Request &request)
     if (point.cache_filter.load(relaxed) && !request.cache_marked)
         return false;
     const char *const cache = point.cache.load(relaxed);
-    return *cache == '\0' || matches(request.cache, cache);
+    return *cache == '\0' || fnmatch(cache, request.cache, 0) == 0;
 }
 
 }  // namespace

@@ -134,6 +134,13 @@ int place(Region &region, unsigned long flags)
     return 0;
 }
 
+// Where it goes and what it may do, before anything is mapped.
+int plan_region(Region &region, unsigned long prot, unsigned long flags)
+{
+    const int error = place(region, flags);
+    return error ? error : region_flags(region, prot, flags);
+}
+
 bool is_accountable(const Region &region)
 {
     return (region.flags & (VM_WRITE | VM_NORESERVE | VM_SHARED | VM_HUGETLB)) == VM_WRITE;
@@ -302,9 +309,7 @@ unsigned long vm_mmap(mm_struct *mm, mm_file *file, unsigned long addr, unsigned
         return -EINVAL;
     WriteLock lock(mm);
     Region region = {mm, file, addr, len, 0, offset >> PAGE_SHIFT};
-    int error = place(region, flags);
-    if (!error)
-        error = region_flags(region, prot, flags);
+    const int error = plan_region(region, prot, flags);
     if (error)
         return error;
     if (file)
@@ -330,9 +335,7 @@ unsigned long vm_predict(mm_struct *mm, mm_file *file, unsigned long addr, unsig
         return -EINVAL;
     WriteLock lock(mm);
     Region region = {mm, file, addr, len, 0, offset >> PAGE_SHIFT};
-    int error = place(region, flags);
-    if (!error)
-        error = region_flags(region, prot, flags);
+    const int error = plan_region(region, prot, flags);
     return error ? static_cast<unsigned long>(error) : region.addr;
 }
 
