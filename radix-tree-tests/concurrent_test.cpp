@@ -92,25 +92,24 @@ void pause(Cursor &cursor, std::optional<Reading> &reading)
     reading.emplace();
 }
 
-// One pass over the tree in ascending order: no fixed entry is missing, none comes twice, none out of order.
-// Only after a pause may a range begin before the place, when it was stored over it meanwhile.
+// One pass over the tree in ascending order: no fixed entry is missing, none comes twice, and no range reaches
+// over one that has come. Among the others the seams move while the reader steps, so they may overlap.
 void iterate_up(maple_ops_tree *tree, std::mt19937_64 &random, Findings &found)
 {
     unsigned long block = 4 * (random() % (kBlocks / 8)), end = block + 4 * (random() % 100);
     const bool pauses = random() % 2;
     Cursor cursor(tree, block * 10);
     std::optional<Reading> reading(std::in_place);
-    unsigned long before = 0;
+    unsigned long behind = block * 10;
     while (void *entry = cursor.find(end * 10)) {
         const maple_ops_position at = cursor.at();
-        found.wrong += (pauses ? at.last : at.first) < before || at.first > at.last;
-        found.wrong += !is_possible(at.first, entry);
-        before = at.last + 1;
+        found.wrong += at.first < behind || at.first > at.last || !is_possible(at.first, entry);
         if (pauses)
             pause(cursor, reading);
         if (entry == fixed(at.first / 10) && is_fixed(at.first / 10)) {
             found.wrong += at.first / 10 != block;
             block += 4;
+            behind = at.last + 1;
         }
     }
     found.wrong += block != end + 4;
@@ -123,17 +122,17 @@ void iterate_down(maple_ops_tree *tree, std::mt19937_64 &random, Findings &found
     const bool pauses = random() % 2;
     Cursor cursor(tree, block * 10 + 7);
     std::optional<Reading> reading(std::in_place);
-    unsigned long before = ULONG_MAX;
+    unsigned long below = block * 10 + 8;
     while (void *entry = cursor.find_rev(end * 10)) {
         const maple_ops_position at = cursor.at();
         const unsigned long here = at.first / 10;
-        found.wrong += (pauses ? at.first : at.last) > before || !is_possible(at.first, entry);
-        before = at.first - 1;
+        found.wrong += at.last >= below || at.first > at.last || !is_possible(at.first, entry);
         if (pauses)
             pause(cursor, reading);
         if (entry == fixed(here) && is_fixed(here)) {
             found.wrong += here != block;
             block -= 4;
+            below = at.first;
         }
     }
     found.wrong += block != end - 4;
