@@ -32,7 +32,7 @@ SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
 
-.PHONY: help deps all lib tests check check-unit check-kernel check-instrumentable mutate stress sweep bench install clean
+.PHONY: help deps all lib tests check check-unit check-kernel check-instrumentable mutate stress sweep bench bench-faults install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -48,7 +48,8 @@ help:
 	@echo 'make mutate                 put old bugs back, one by one: does a test find each? AREA=slab ID=S25'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
 	@echo 'make sweep                  each allocation of each call fails in turn; ARGS= goes to kmirror sweep'
-	@echo 'make bench                  ns per operation beside std::map and malloc; ARGS= as there'
+	@echo 'make bench RELEASE=1        ns per operation beside std::map and four allocators; ARGS="--only slab --json FILE"'
+	@echo 'make bench-faults           the allocation pair with fault points compiled in and off, and without them'
 	@echo 'make install PREFIX=        headers, libraries, pkg-config file and command; DESTDIR= is put in front'
 	@echo 'make compile_commands.json  for clangd and clang-tidy'
 	@echo 'make clean                  remove what was built in O'
@@ -78,6 +79,6 @@ include tools/make/check.mk
 include tools/make/install.mk
 
 clean:
-	$(Q)rm -rf $(addprefix $(O)/,none address thread instrumented)
+	$(Q)rm -rf $(addprefix $(O)/,none address thread instrumented faults-0 faults-1)
 	$(Q)rm -f $(addprefix $(O)/,libkmirror.a libkmirror.so libkmirror-cmocka.a kmirror)
 	$(Q)rmdir $(O) 2>/dev/null || true

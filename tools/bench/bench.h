@@ -25,8 +25,7 @@ struct Case {
 };
 void add(const Case& what);
 
-// The cases of each group; called once, before the benchmarks run.
+// The cases of the tree; called once, before the benchmarks run.
 void add_tree_cases();
-void add_slab_cases();
 
 }  // namespace kmirror::bench

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// main of kmirror-bench (make bench): runs the cases and sets ours beside the other implementation, in ns per
-// operation. Google Benchmark's own options work; with --benchmark_format or --benchmark_out its reports come
-// as usual.
+// main of kmirror-bench (make bench): the tree's cases beside the other implementation, in ns per operation,
+// then the allocator's table (slab_table.h). Google Benchmark's own options choose among the tree's cases; with
+// --benchmark_format or --benchmark_out its reports come as usual, and no second table.
 //
-// Exit status: 0; 2 for an option that nobody knows.
+// Exit status: 0; 1 when something could not be measured or written; 2 for an option that nobody knows.
 
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -16,6 +17,9 @@
 #include <vector>
 
 #include "tools/bench/bench.h"
+#include "tools/bench/slab_table.h"
+#include "tools/bench/slab_worker.h"
+#include "tools/kmirror/json.h"
 #include "tools/kmirror/table.h"
 
 namespace kmirror::bench {
@@ -107,6 +111,77 @@ void run(benchmark::State& state, const Case& what) {
     state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(what.steps));
 }
 
+// ---- options ----------------------------------------------------------------------------------------------
+
+struct Options {
+    bool tree = true, slab = true;
+    SlabOptions table;
+};
+
+[[noreturn]] void refuse(const std::string& what) {
+    std::fprintf(stderr,
+                 "kmirror-bench: %s; known are --only tree|slab, --rows TEXT, --rounds N, --json FILE, "
+                 "--against PROGRAM, and Google Benchmark's: --benchmark_filter=, ...\n",
+                 what.c_str());
+    std::exit(2);
+}
+
+unsigned rounds_of(const std::string& text) {
+    char* end = nullptr;
+    const unsigned long value = std::strtoul(text.c_str(), &end, 10);
+    if (text.empty() || text[0] == '-' || *end != '\0' || value < 1 || value > 1000)
+        refuse("--rounds " + text + " is not possible, it is 1 to 1000");
+    return static_cast<unsigned>(value);
+}
+
+void set_option(Options& options, const std::string& name, const std::string& value) {
+    std::string error;
+    if (name == "--only" && (value == "tree" || value == "slab")) {
+        (value == "tree" ? options.slab : options.tree) = false;
+    } else if (name == "--rows") {
+        options.table.rows = value;
+    } else if (name == "--rounds") {
+        options.table.rounds = rounds_of(value);
+    } else if (name == "--json") {
+        if (!command::can_write(value, error)) refuse("--json " + value + ": " + error);
+        options.table.json = value;
+    } else if (name == "--against") {
+        options.table.against = value;
+    } else {
+        refuse("unknown option " + name + (name == "--only" ? " " + value : ""));
+    }
+}
+
+Options options_of(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc) refuse(std::string("unknown option, or nothing behind ") + argv[i]);
+        set_option(options, argv[i], argv[i + 1]);
+    }
+    return options;
+}
+
+// The process that measures one cell, see slab_worker.h.
+bool is_worker(int argc, char** argv, int& status) {
+    if (argc != 5 || std::strstr(argv[1], "worker") == nullptr) return false;
+    const bool ours = std::strcmp(argv[3], "ours") == 0;
+    if (std::strcmp(argv[1], "--worker") == 0)
+        status = run_worker(argv[2], ours, argv[4]);
+    else
+        status = run_memory_worker(argv[2], ours, argv[4]);
+    return true;
+}
+
+void run_tree_cases(bool own_report) {
+    add_tree_cases();
+    if (own_report) {
+        benchmark::RunSpecifiedBenchmarks();
+    } else {
+        Reporter reporter;
+        benchmark::RunSpecifiedBenchmarks(&reporter);
+    }
+}
+
 }  // namespace
 
 void add(const Case& what) {
@@ -118,22 +193,15 @@ void add(const Case& what) {
 }  // namespace kmirror::bench
 
 int main(int argc, char** argv) {
-    const bool own_report = kmirror::bench::wants_own_report(argc, argv);
+    using namespace kmirror::bench;
+    int status = 0;
+    if (is_worker(argc, argv, status)) return status;
+    const bool own_report = wants_own_report(argc, argv);
     benchmark::Initialize(&argc, argv);
-    if (argc > 1) {
-        std::fprintf(stderr,
-                     "kmirror-bench: unknown option %s; known are those of Google Benchmark: "
-                     "--benchmark_filter=, ...\n",
-                     argv[1]);
-        return 2;
-    }
-    kmirror::bench::add_tree_cases();
-    kmirror::bench::add_slab_cases();
-    if (own_report) {
-        benchmark::RunSpecifiedBenchmarks();
-    } else {
-        kmirror::bench::Reporter reporter;
-        benchmark::RunSpecifiedBenchmarks(&reporter);
-    }
+    const Options options = options_of(argc, argv);
+    if (!options.table.against.empty()) return run_slab_against(options.table);
+    if (options.tree) run_tree_cases(own_report);
+    if (options.slab && !own_report) status = run_slab_table(options.table);
     benchmark::Shutdown();
+    return status;
 }

@@ -20,7 +20,7 @@ TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                              tools/testing/*.cpp)) \
                 $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp) $(wildcard $(addprefix tools/kmirror/,slab*.cpp strace_*.cpp replay*.cpp)))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
-BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) tools/kmirror/table.cpp)
+BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) $(addprefix tools/kmirror/,table.cpp json.cpp))
 
 # 32 bit: what needs hwloc or libdw has a stand-in; the load of make stress, and the tests of it, of the
 # command, of lib/mm and of cmocka's API stay away.
@@ -140,6 +140,14 @@ sweep: $(B)/kmirror
 
 bench: $(B)/kmirror-bench
 	$(Q)$(B)/kmirror-bench $(ARGS)
+
+# Fault points compiled in and off, beside the same build without them: the allocation pair, 61 rounds. Both are
+# release builds, where nothing else hides the price. O/faults-1 and O/faults-0 keep them.
+bench-faults:
+	+$(Q)$(foreach f,0 1,$(MAKE) RELEASE=1 DEPS=0 FAULTS=1 CPPFLAGS='$(CPPFLAGS) -DKMIRROR_FAULTS=$f' \
+	    O='$(abspath $(O))/faults-$f' '$(abspath $(O))/faults-$f/none/kmirror-bench' &&) \
+	'$(abspath $(O))/faults-1/none/kmirror-bench' --rounds 61 $(ARGS) \
+	    --against '$(abspath $(O))/faults-0/none/kmirror-bench'
 
 # ---- compile_commands.json -------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests check% kernel-% stress sweep bench install \
+BUILDING := $(filter all lib tests check% kernel-% stress sweep bench bench-faults install \
                      compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
 # ---- bad input -------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ endif
 endif
 
 NARROW := $(filter 32,$(BITS))
-ONLY_64 := $(filter all stress bench install check-instrumentable compile_commands.json,$(MAKECMDGOALS))
+ONLY_64 := $(filter all stress bench bench-faults install check-instrumentable compile_commands.json,$(MAKECMDGOALS))
 ifneq ($(and $(NARROW),$(ONLY_64)),)
 $(error BITS=32 is not possible for $(firstword $(ONLY_64)); it is for lib, tests, check and check-kernel)
 endif
@@ -75,6 +75,8 @@ $(shell BITS=$(BITS) tools/make/deps >&2)
 ifneq ($(.SHELLSTATUS),0)
 $(error packages are missing, see above; DEPS=0 goes on without them)
 endif
+# The allocators to compare with are no must: a row of the table says which is not installed.
+$(if $(filter bench,$(MAKECMDGOALS)),$(shell tools/make/deps tools/make/packages-bench >&2))
 endif
 endif
 endif
