@@ -10,13 +10,30 @@
  *   fail_trylock       one try for a spinlock or a local lock
  *   fail_cpu_offline   taking a CPU away
  *
+ * and, each at one place of the allocator or the tree that can run out of memory:
+ *
+ *   fail_sheaf_alloc       an empty sheaf, at a cache's creation as well
+ *   fail_sheaf_prefill     the objects that a prefill or refill of a sheaf is short of
+ *   fail_barn_alloc        a node's barn
+ *   fail_alloc_bulk        object k of those that a bulk request takes from slabs; the k - 1 before it go back
+ *   fail_cache_name        creating a cache: the copy of its name,
+ *   fail_cache_alloc         its struct kmem_cache,
+ *   fail_cache_percpu        its per-CPU sheaves, and per-CPU slabs in the generations that have them,
+ *   fail_cache_random_seq    its random order of objects,
+ *   fail_cache_nodes         its kmem_cache_node of one node,
+ *   fail_cache_alias         a further name of a shared cache, which is then not remembered
+ *   fail_mas_alloc_nodes   the nodes that one store of the tree needs
+ *
+ * The budgets of <kmirror/harness.h> refuse objects on their own terms; they are counted and logged as the
+ * point harness_budget, which has no attributes.
+ *
  * They are libfiu points, so fiu-run and fiu-ctrl reach them: a program that was started by
- * fiu-run listens from its start, another one after kmirror_fault_watch(). Objects of one
- * cache are also the point failslab/NAME there.
+ * fiu-run listens from its start, another one after kmirror_fault_watch(). What is for one
+ * cache is also the point failslab/NAME (or fail_sheaf_alloc/NAME, ...) there.
  *
  * Each point has the attributes of the kernel's fault injection (Documentation/
  * fault-injection), asked in its order: the thread's nth failure, which beats everything;
- * probability; task filter; times; space; interval; chance; functions on the stack.
+ * probability; task filter; times; functions on the stack; space; interval; chance.
  * Chance is drawn from the thread's own generator, so KMIRROR_SEED repeats it however many
  * threads there are.
  *
@@ -49,7 +66,7 @@ const char *kmirror_fault_point(unsigned int index);
 /*
  * One point's attributes, named as the kernel's files. A point that was never set has the kernel's
  * defaults: probability 0, interval 1, times 1, space 0, verbose 2, stacktrace_depth 32,
- * ignore_gfp_wait on, min_order 1.
+ * ignore_gfp_wait on, ignore_gfp_highmem on, min_order 1.
  */
 struct kmirror_fault_attr {
     double probability;             /* percent, 0 to 100; 0: off */
@@ -61,10 +78,13 @@ struct kmirror_fault_attr {
     unsigned int stacktrace_depth;  /* frames looked at for the two below, at most 32 */
     char require_func[64];          /* fail only below this function; empty: anywhere */
     char reject_func[64];           /* never below this one; empty: none */
-    bool ignore_gfp_wait;           /* spare requests that may reclaim; failslab, fail_page_alloc */
+    bool ignore_gfp_wait;           /* spare requests that may reclaim, where the caller chooses */
     unsigned int min_order;         /* spare smaller blocks; fail_page_alloc */
     bool cache_filter;              /* only caches with SLAB_FAILSLAB; failslab */
-    char cache[32];                 /* only this cache, * and ? match; empty: every one; failslab */
+    char cache[32];                 /* only this cache, * and ? match; empty: every one; where one is named */
+    bool ignore_gfp_highmem;        /* spare requests for high memory; fail_page_alloc */
+    unsigned int verbose_ratelimit_interval_ms;   /* 0: every message is printed; else of those in */
+    unsigned int verbose_ratelimit_burst;         /* so many ms only the first so many */
 };
 
 /*
@@ -147,7 +167,7 @@ void kmirror_fault_resume(void);
 struct kmirror_injection {
     unsigned long number;    /* from 1, since the log was cleared */
     const char *point;
-    char cache[32];          /* failslab: the cache's name; else empty */
+    char cache[32];          /* the cache's name, where one is named; else empty */
     unsigned int thread;     /* from 1, in the order of their first request */
     unsigned long request;   /* of this thread at this point, from 1 */
     size_t size;             /* bytes asked for */
@@ -163,10 +183,24 @@ unsigned int kmirror_fault_log(struct kmirror_injection *out, unsigned int max);
 unsigned long kmirror_fault_log_total(void);
 
 /*
- * Prints the log, each injection with its stack, and a KMIRROR_FAULT that fails the same requests
+ * Prints the log, each injection with its stack, and the command that fails the same requests
  * again. Prints nothing when there was no injection.
  */
 void kmirror_fault_log_print(FILE *out);
+
+/*
+ * The same into a file descriptor, as a signal handler may do it: stacks, if wanted, as addresses with the
+ * names that the dynamic linker knows. A program in which a failure was injected does this by itself, on
+ * stderr, when it dies of SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT that it does not handle, or by a
+ * sanitizer's report.
+ */
+void kmirror_fault_log_write(int fd, bool stacks);
+
+/*
+ * What follows KMIRROR_FAULT=... in that command; NULL: this process's command line, as it is at first.
+ * A copy is kept. Context: not while failures are injected.
+ */
+void kmirror_fault_log_command(const char *command);
 
 /* Empties the log and begins the counts of threads and requests anew. */
 void kmirror_fault_log_clear(void);

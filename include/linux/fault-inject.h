@@ -19,6 +19,22 @@ extern "C" {
 
 struct kmem_cache;
 
+/* Places without a name in the kernel, in the order of their points in <kmirror/fault.h>. */
+enum kmirror_fault_place {
+    FAIL_SHEAF_ALLOC,
+    FAIL_SHEAF_PREFILL,
+    FAIL_BARN_ALLOC,
+    FAIL_ALLOC_BULK,
+    FAIL_CACHE_NAME,
+    FAIL_CACHE_ALLOC,
+    FAIL_CACHE_PERCPU,
+    FAIL_CACHE_RANDOM_SEQ,
+    FAIL_CACHE_NODES,
+    FAIL_CACHE_ALIAS,
+    FAIL_MAS_ALLOC_NODES,
+    NR_FAULT_PLACES,
+};
+
 #if KMIRROR_FAULTS
 
 /* True while any point is enabled, any thread counts to an nth failure, or mock mode is on. */
@@ -29,6 +45,9 @@ __attribute__((cold)) bool kmirror_should_fail_alloc_page(gfp_t gfp_mask, unsign
 __attribute__((cold)) bool kmirror_should_fail_percpu(size_t size);
 __attribute__((cold)) bool kmirror_should_fail_trylock(void);
 __attribute__((cold)) bool kmirror_should_fail_cpu_offline(void);
+__attribute__((cold)) bool kmirror_should_fail_at(enum kmirror_fault_place place, const char *cache,
+                                                  gfp_t gfp, size_t size);
+__attribute__((cold)) size_t kmirror_fail_bulk_after(const char *cache, gfp_t gfp, size_t count);
 
 #define kmirror_faults_on() __builtin_expect(__atomic_load_n(&kmirror_fault_armed, __ATOMIC_RELAXED), 0)
 
@@ -66,6 +85,23 @@ static inline bool kmirror_should_fail_cpu_offline(void)
     return false;
 }
 
+static inline bool kmirror_should_fail_at(enum kmirror_fault_place place, const char *cache, gfp_t gfp,
+                                          size_t size)
+{
+    (void)place;
+    (void)cache;
+    (void)gfp;
+    (void)size;
+    return false;
+}
+
+static inline size_t kmirror_fail_bulk_after(const char *cache, gfp_t gfp, size_t count)
+{
+    (void)cache;
+    (void)gfp;
+    return count;
+}
+
 #endif
 
 /*
@@ -97,6 +133,21 @@ static inline bool should_fail_trylock(void)
 static inline bool should_fail_cpu_offline(void)
 {
     return kmirror_faults_on() && kmirror_should_fail_cpu_offline();
+}
+
+/*
+ * Asked where @place would find no memory, beside the requests above that it leads to. @cache: the name
+ * of the cache it is for; @gfp: 0 where the caller has no choice; @size in bytes. True: fail.
+ */
+static inline bool should_fail_at(enum kmirror_fault_place place, const char *cache, gfp_t gfp, size_t size)
+{
+    return kmirror_faults_on() && kmirror_should_fail_at(place, cache, gfp, size);
+}
+
+/* How many of @count objects a bulk request gets before one fails; @count: all. Asked once for each. */
+static inline size_t fail_bulk_after(const char *cache, gfp_t gfp, size_t count)
+{
+    return kmirror_faults_on() ? kmirror_fail_bulk_after(cache, gfp, count) : count;
 }
 
 #ifdef __cplusplus

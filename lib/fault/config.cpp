@@ -90,51 +90,54 @@ std::string text_of(Number value)
     return out.str();
 }
 
-// One attribute: its file, how it is read, how it is shown, and the one point that has it (or all).
+// One attribute: its file, what a point must have for it, how it is read and how it is shown.
 struct Field {
     const char *name;
-    const char *only;
+    unsigned int wants;   // of Has
     void (*read)(Attr &, const std::string &what, const std::string &text);
     std::string (*show)(const Attr &);
 };
 
 constexpr double kLots = 9e15;   // whole numbers are exact in a double up to here
 
-#define NUMBER_FIELD(file, only, member, lowest, highest)                                                    \
-    {file, only,                                                                                             \
+#define NUMBER_FIELD(file, wants, member, lowest, highest)                                                   \
+    {file, wants,                                                                                            \
      [](Attr &a, const std::string &w, const std::string &t) {                                               \
          a.member = number<decltype(a.member)>(w, t, lowest, highest);                                       \
      },                                                                                                      \
      [](const Attr &a) { return text_of(a.member); }}
-#define BOOL_FIELD(file, only, member)                                                                       \
-    {file, only, [](Attr &a, const std::string &w, const std::string &t) { a.member = yes_or_no(w, t); },    \
+#define BOOL_FIELD(file, wants, member)                                                                      \
+    {file, wants, [](Attr &a, const std::string &w, const std::string &t) { a.member = yes_or_no(w, t); },    \
      [](const Attr &a) { return std::string(a.member ? "Y" : "N"); }}
-#define TEXT_FIELD(file, only, member)                                                                       \
-    {file, only,                                                                                             \
+#define TEXT_FIELD(file, wants, member)                                                                      \
+    {file, wants,                                                                                            \
      [](Attr &a, const std::string &w, const std::string &t) {                                               \
          copy_text(w, t, a.member, sizeof(a.member));                                                        \
      },                                                                                                      \
      [](const Attr &a) { return std::string(a.member); }}
 
 const Field fields[] = {
-    NUMBER_FIELD("probability", nullptr, probability, 0, 100),
-    NUMBER_FIELD("interval", nullptr, interval, 1, kLots),
-    NUMBER_FIELD("times", nullptr, times, -1, kLots),
-    NUMBER_FIELD("space", nullptr, space, 0, kLots),
-    NUMBER_FIELD("verbose", nullptr, verbose, 0, 2),
-    BOOL_FIELD("task-filter", nullptr, task_filter),
-    NUMBER_FIELD("stacktrace-depth", nullptr, stacktrace_depth, 0, kernel::kStackDepth),
-    TEXT_FIELD("require-func", nullptr, require_func),
-    TEXT_FIELD("reject-func", nullptr, reject_func),
-    BOOL_FIELD("ignore-gfp-wait", nullptr, ignore_gfp_wait),
-    NUMBER_FIELD("min-order", "fail_page_alloc", min_order, 0, 10),
-    BOOL_FIELD("cache-filter", "failslab", cache_filter),
-    TEXT_FIELD("cache", "failslab", cache),
+    NUMBER_FIELD("probability", 0, probability, 0, 100),
+    NUMBER_FIELD("interval", 0, interval, 1, kLots),
+    NUMBER_FIELD("times", 0, times, -1, kLots),
+    NUMBER_FIELD("space", 0, space, 0, kLots),
+    NUMBER_FIELD("verbose", 0, verbose, 0, 2),
+    NUMBER_FIELD("verbose_ratelimit_interval_ms", 0, verbose_ratelimit_interval_ms, 0, 1e9),
+    NUMBER_FIELD("verbose_ratelimit_burst", 0, verbose_ratelimit_burst, 0, 1e9),
+    BOOL_FIELD("task-filter", 0, task_filter),
+    NUMBER_FIELD("stacktrace-depth", 0, stacktrace_depth, 0, kernel::kStackDepth),
+    TEXT_FIELD("require-func", 0, require_func),
+    TEXT_FIELD("reject-func", 0, reject_func),
+    BOOL_FIELD("ignore-gfp-wait", 0, ignore_gfp_wait),
+    BOOL_FIELD("ignore-gfp-highmem", kHasOrder, ignore_gfp_highmem),
+    NUMBER_FIELD("min-order", kHasOrder, min_order, 0, 10),
+    BOOL_FIELD("cache-filter", kHasMark, cache_filter),
+    TEXT_FIELD("cache", kHasCache, cache),
 };
 
 bool has(const Point &point, const Field &field)
 {
-    return field.only == nullptr || std::strcmp(field.only, point.name) == 0;
+    return (point.has & field.wants) == field.wants;
 }
 
 const Field &find_field(const Point &point, const std::string &name)
@@ -150,13 +153,20 @@ const Field &find_field(const Point &point, const std::string &name)
     throw Mistake{std::string(point.name) + " has no attribute " + name + "; it has: " + all};
 }
 
+bool settable(const Point &point)
+{
+    return !(point.has & kNoAttributes);
+}
+
 Point &point_called(const std::string &name)
 {
-    if (Point *const point = find_point(name.c_str()))
-        return *point;
+    Point *const found = find_point(name.c_str());
+    if (found != nullptr && settable(*found))
+        return *found;
     std::string all;
     for (const Point *point : all_points())
-        all += (all.empty() ? "" : ", ") + std::string(point->name);
+        if (settable(*point))
+            all += (all.empty() ? "" : ", ") + std::string(point->name);
     throw Mistake{"there is no failure point " + name + "; there are: " + all};
 }
 
@@ -197,6 +207,7 @@ Attr defaults()
     attr.verbose = 2;
     attr.stacktrace_depth = kernel::kStackDepth;
     attr.ignore_gfp_wait = true;
+    attr.ignore_gfp_highmem = true;
     attr.min_order = 1;
     return attr;
 }
@@ -209,9 +220,12 @@ Attr attributes_of(const Point &point)
     attr.times = point.times.load();
     attr.space = static_cast<unsigned long>(point.space.load());
     attr.verbose = point.verbose.load();
+    attr.verbose_ratelimit_interval_ms = point.limit_ms.load();
+    attr.verbose_ratelimit_burst = point.limit_burst.load();
     attr.task_filter = point.task_filter.load();
     attr.stacktrace_depth = point.depth.load();
     attr.ignore_gfp_wait = point.ignore_gfp_wait.load();
+    attr.ignore_gfp_highmem = point.ignore_gfp_highmem.load();
     attr.min_order = point.min_order.load();
     attr.cache_filter = point.cache_filter.load();
     std::strcpy(attr.require_func, point.require_func.load());
@@ -242,9 +256,13 @@ void put_in_force(const std::deque<Setting> &settings)
         point.times.store(one.attr.times);
         point.space.store(static_cast<long>(one.attr.space));
         point.verbose.store(one.attr.verbose);
+        point.limit_ms.store(one.attr.verbose_ratelimit_interval_ms);
+        point.limit_burst.store(one.attr.verbose_ratelimit_burst);
+        point.limit_began.store(0);
         point.task_filter.store(one.attr.task_filter);
         point.depth.store(one.attr.stacktrace_depth);
         point.ignore_gfp_wait.store(one.attr.ignore_gfp_wait);
+        point.ignore_gfp_highmem.store(one.attr.ignore_gfp_highmem);
         point.min_order.store(one.attr.min_order);
         point.cache_filter.store(one.attr.cache_filter);
         point.cache.store(interned(one.attr.cache));
@@ -356,11 +374,15 @@ std::optional<Setting> read_folder(Point &point, const fs::path &folder)
 {
     char error[256];
     const char *const text = std::getenv("KMIRROR_FAULT");
-    if (text != nullptr && *text != '\0' && kmirror_fault_configure(text, error, sizeof(error)) != 0)
-        kmirror_bad_setting("KMIRROR_FAULT", text, error);
+    if (text != nullptr && *text != '\0') {
+        if (kmirror_fault_configure(text, error, sizeof(error)) != 0)
+            kmirror_bad_setting("KMIRROR_FAULT", text, error);
+        asked_from_outside();
+    }
     const char *const dir = std::getenv("KMIRROR_FAULT_DIR");
     if (dir == nullptr || *dir == '\0')
         return;
+    asked_from_outside();
     const int status = kmirror_fault_import(dir, error, sizeof(error));
     if (status != 0)
         kmirror_bad_setting("KMIRROR_FAULT_DIR", dir, status == -EINVAL ? error : std::strerror(-status));
@@ -421,6 +443,8 @@ try {
 extern "C" int kmirror_fault_export(const char *dir)
 try {
     for (const Point *point : all_points()) {
+        if (!settable(*point))
+            continue;
         const fs::path folder = fs::path(dir) / point->name;
         fs::create_directories(folder);
         struct kmirror_fault_attr attr;
@@ -445,7 +469,8 @@ try {
         return -ENOENT;
     std::deque<Setting> settings;
     for (Point *point : all_points())
-        if (const auto setting = read_folder(*point, fs::path(dir) / point->name))
+        if (const auto setting = settable(*point) ? read_folder(*point, fs::path(dir) / point->name)
+                                                  : std::nullopt)
             settings.push_back(*setting);
     if (settings.empty())
         throw Mistake{std::string(dir) + " has no folder of a failure point"};

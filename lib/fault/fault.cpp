@@ -32,6 +32,7 @@
 #include "lib/kernel/lock_watch.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -45,12 +46,35 @@ extern struct ::kmem_cache *kmem_cache;   // the cache of caches, see lib/slub/c
 namespace kmirror::fault {
 namespace {
 
-constinit Point failslab("failslab");
-constinit Point fail_page_alloc("fail_page_alloc");
+constinit Point failslab("failslab", kHasCache | kHasMark);
+constinit Point fail_page_alloc("fail_page_alloc", kHasOrder);
 constinit Point fail_percpu("fail_percpu");
 constinit Point fail_trylock("fail_trylock");
 constinit Point fail_cpu_offline("fail_cpu_offline");
-constexpr Point *points[] = {&failslab, &fail_page_alloc, &fail_percpu, &fail_trylock, &fail_cpu_offline};
+constinit Point harness_budget("harness_budget", kHasCache | kNoAttributes);
+constinit Point places[] = {
+    // In the order of enum kmirror_fault_place.
+    Point("fail_sheaf_alloc", kHasCache),
+    Point("fail_sheaf_prefill", kHasCache),
+    Point("fail_barn_alloc", kHasCache),
+    Point("fail_alloc_bulk", kHasCache),
+    Point("fail_cache_name", kHasCache),
+    Point("fail_cache_alloc", kHasCache),
+    Point("fail_cache_percpu", kHasCache),
+    Point("fail_cache_random_seq", kHasCache),
+    Point("fail_cache_nodes", kHasCache),
+    Point("fail_cache_alias", kHasCache),
+    Point("fail_mas_alloc_nodes", kHasCache),
+};
+static_assert(std::size(places) == NR_FAULT_PLACES);
+
+constexpr auto points = [] {
+    std::array<Point *, kPoints> all = {&failslab, &fail_page_alloc, &fail_percpu, &fail_trylock,
+                                        &fail_cpu_offline};
+    std::transform(std::begin(places), std::end(places), all.begin() + 5, [](Point &point) { return &point; });
+    all.back() = &harness_budget;
+    return all;
+}();
 
 int reasons;                    // under switch_lock
 std::atomic<int> fiu_users;     // points enabled, plus one while watching
@@ -66,7 +90,13 @@ struct Countdown {
 };
 __thread Countdown countdown;
 __thread unsigned int paused;           // depth of kmirror_fault_pause()
-__thread const Request *asked_about;    // while libfiu is asked
+
+// While libfiu is asked.
+struct Question {
+    const Request *request;
+    long times;   // of the point, before this failure
+};
+__thread Question *asked;
 
 // Context: switch_lock held.
 void arm_locked(int change)
@@ -86,14 +116,15 @@ void use_fiu(int change)
 int decide(const char *name, int *, void **, unsigned int *)
 {
     Point *const point = find_point(name);
-    return point != nullptr && asked_about != nullptr && attributes_fail(*point, *asked_about);
+    return point != nullptr && asked != nullptr && attributes_fail(*point, *asked->request) &&
+           take_one(*point, &asked->times);
 }
 
 // The thread's countdown reaches this request.
-bool countdown_fires()
+bool countdown_fires(const Point &point)
 {
     Countdown &mine = countdown;
-    if (mine.nth == 0)
+    if (mine.nth == 0 || !stack_allows(point))
         return false;
     ++mine.seen;
     const bool hit = mine.seen == mine.nth || mine.seen == mine.then ||
@@ -120,29 +151,38 @@ bool fiu_names_cache(const Point &point, const Request &request)
     return fiu_fail(name) != 0;
 }
 
-bool fiu_says_so(const Point &point, const Request &request)
+bool fiu_says_so(const Point &point, Question &question)
 {
     if (fiu_users.load(std::memory_order_relaxed) == 0)
         return false;
-    asked_about = &request;
-    const bool fails = fiu_fail(point.name) != 0 || fiu_names_cache(point, request);
-    asked_about = nullptr;
+    asked = &question;
+    const bool fails = fiu_fail(point.name) != 0 || fiu_names_cache(point, *question.request);
+    asked = nullptr;
     return fails;
+}
+
+// Taking the stack, and printing, may allocate and lock.
+void note(Point &point, const Place &place, const Request &request, unsigned int verbose, long times)
+{
+    point.count.fetch_add(1, std::memory_order_relaxed);
+    ++paused;
+    log_injection(point, place, request, verbose, times);
+    --paused;
 }
 
 bool point_fires(Point &point, const Request &request)
 {
-    if ((request.gfp & __GFP_NOFAIL) || paused != 0 || asked_about != nullptr)
+    if ((request.gfp & __GFP_NOFAIL) || paused != 0 || asked != nullptr)
         return false;
     const Place place = count_request(point);
-    const bool by_nth = request.is_allocation && countdown_fires();
-    if (!by_nth && !named_one_by_one(point, place) && !fiu_says_so(point, request))
+    Question question = {&request, point.times.load(std::memory_order_relaxed)};
+    const bool by_nth = request.is_allocation && countdown_fires(point);
+    if (!by_nth && !named_one_by_one(point, place) && !fiu_says_so(point, question))
         return false;
-    point.count.fetch_add(1, std::memory_order_relaxed);
-    // Taking the stack, and printing, may allocate and lock.
-    ++paused;
-    log_injection(point, place, request, by_nth || (request.gfp & __GFP_NOWARN) ? 0 : point.verbose.load());
-    --paused;
+    if (by_nth)
+        take_one(point, &question.times);
+    const bool quiet = by_nth || (request.gfp & __GFP_NOWARN);
+    note(point, place, request, quiet ? 0 : point.verbose.load(), question.times);
     return true;
 }
 
@@ -212,12 +252,14 @@ extern "C" bool kmirror_should_failslab(struct kmem_cache *s, gfp_t gfpflags)
     // As in the kernel: without this cache the allocator could not even begin.
     if (s != nullptr && s == kmirror::slub::kmem_cache)
         return false;
-    if (harness_refuses(s, gfpflags))
-        return true;
     Request request;
     request.gfp = gfpflags;
     if (s != nullptr)
         request.cache = kmirror_cache_identity(s, &request.size, &request.cache_marked);
+    if (harness_refuses(s, gfpflags)) {
+        note(harness_budget, count_request(harness_budget), request, 0, 0);
+        return true;
+    }
     return point_fires(failslab, request);
 }
 
@@ -249,6 +291,24 @@ extern "C" bool kmirror_should_fail_cpu_offline(void)
     Request request;
     request.is_allocation = false;
     return point_fires(fail_cpu_offline, request);
+}
+
+extern "C" bool kmirror_should_fail_at(enum kmirror_fault_place place, const char *cache, gfp_t gfp,
+                                       size_t size)
+{
+    Request request;
+    request.gfp = gfp;
+    request.size = size;
+    request.cache = cache;
+    return point_fires(places[place], request);
+}
+
+extern "C" size_t kmirror_fail_bulk_after(const char *cache, gfp_t gfp, size_t count)
+{
+    size_t granted = 0;
+    while (granted < count && !kmirror_should_fail_at(FAIL_ALLOC_BULK, cache, gfp, 1))
+        ++granted;
+    return granted;
 }
 
 extern "C" int kmirror_fault_enable(const char *name, double probability, unsigned int flags)
@@ -283,6 +343,8 @@ extern "C" unsigned long kmirror_fault_count(const char *name)
 extern "C" void kmirror_fault_watch(bool on)
 {
     const std::lock_guard guard(switch_lock());
+    if (on)
+        asked_from_outside();
     if (watching.exchange(on) != on)
         use_fiu(on ? 1 : -1);
 }
@@ -367,6 +429,14 @@ extern "C" unsigned long kmirror_fault_log_total(void)
 }
 
 extern "C" void kmirror_fault_log_print(FILE *)
+{
+}
+
+extern "C" void kmirror_fault_log_write(int, bool)
+{
+}
+
+extern "C" void kmirror_fault_log_command(const char *)
 {
 }
 

@@ -8,6 +8,7 @@
 // Fails    BUG and panic end the process with abort(), after the report is flushed.
 
 #include <linux/panic.h>
+#include <kmirror/fault.h>
 #include <kmirror/printk.h>
 
 #include "lib/kernel/stacktrace.h"
@@ -17,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <unistd.h>
 
 namespace kmirror::kernel {
 namespace {
@@ -42,8 +44,11 @@ void open_report(const char *headline, const char *file, int line, const char *f
     std::fprintf(stderr, "%s %s:%d in %s\n", headline, file, line, function);
 }
 
+// After the stack: what this process was made to meet.
 void close_report()
 {
+    std::fflush(stderr);
+    kmirror_fault_log_write(STDERR_FILENO, false);
     std::fputs("------------[ end trace ]-----------\n", stderr);
     std::fflush(stderr);
 }

@@ -9,6 +9,7 @@
 #include <linux/random.h>
 #include <linux/hash.h>
 
+#include "lib/kernel/random.h"
 #include "lib/kernel/setting.h"
 
 #include <atomic>
@@ -37,6 +38,14 @@ u64 draw_seed()
     return static_cast<u64>(source()) << 32 | source();
 }
 
+[[gnu::noinline, gnu::cold]] void seed_thread()
+{
+    const u64 ordinal = threads_seeded.fetch_add(1, std::memory_order_relaxed);
+    kmirror_random_seed(scramble(process_seed() + ordinal * kStep));
+}
+
+}  // namespace
+
 u64 process_seed()
 {
     static const u64 seed = [] {
@@ -46,13 +55,6 @@ u64 process_seed()
     return seed;
 }
 
-[[gnu::noinline, gnu::cold]] void seed_thread()
-{
-    const u64 ordinal = threads_seeded.fetch_add(1, std::memory_order_relaxed);
-    kmirror_random_seed(scramble(process_seed() + ordinal * kStep));
-}
-
-}  // namespace
 }  // namespace kmirror::kernel
 
 using namespace kmirror::kernel;

@@ -12,6 +12,7 @@
 // Fails    see reserve.h.
 #include "lib/maple_tree/reserve.h"
 
+#include <linux/fault-inject.h>
 #include <linux/gfp.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
@@ -107,9 +108,14 @@ void mt_return_sheaf(slab_sheaf *sheaf)
 
 namespace {
 
+bool stock_fails(gfp_t gfp, unsigned count)
+{
+    return should_fail_at(FAIL_MAS_ALLOC_NODES, "maple_node", gfp, count * sizeof(maple_node));
+}
+
 bool stock_one(ma_state *mas, gfp_t gfp)
 {
-    if (!mas->alloc)
+    if (!mas->alloc && !stock_fails(gfp, 1))
         mas->alloc = mt_alloc_one(gfp);
     return mas->alloc != nullptr;
 }
@@ -122,11 +128,14 @@ bool stock_sheaf(ma_state *mas, gfp_t gfp, unsigned count)
         mt_free_one(mas->alloc);
         mas->alloc = nullptr;
     }
-    if (!mas->sheaf) {
-        mas->sheaf = mt_get_sheaf(gfp, count);
-        return mas->sheaf != nullptr;
-    }
-    return kmem_cache_sheaf_size(mas->sheaf) >= count || mt_refill_sheaf(gfp, &mas->sheaf, count) == 0;
+    if (mas->sheaf && kmem_cache_sheaf_size(mas->sheaf) >= count)
+        return true;
+    if (stock_fails(gfp, count))
+        return false;
+    if (mas->sheaf)
+        return mt_refill_sheaf(gfp, &mas->sheaf, count) == 0;
+    mas->sheaf = mt_get_sheaf(gfp, count);
+    return mas->sheaf != nullptr;
 }
 
 } // namespace

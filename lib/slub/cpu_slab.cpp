@@ -8,6 +8,9 @@
 //          them another thread may have given the CPU a slab, which then is used, or given
 //          up for ours.
 // Fails    see cpu_slab.h.
+#include <linux/errno.h>
+#include <linux/fault-inject.h>
+
 #include "lib/slub/cpu_partial.h"
 #include "lib/slub/cpu_slab.h"
 #include "lib/slub/deferred.h"
@@ -286,6 +289,8 @@ int alloc_kmem_cache_cpus(struct kmem_cache *s)
 {
     unsigned int cpu;
 
+    if (should_fail_at(FAIL_CACHE_PERCPU, s->name, 0, sizeof(struct kmem_cache_cpu)))
+        return -ENOMEM;
     s->cpu_slab = static_cast<struct kmem_cache_cpu *>(
         __alloc_percpu(sizeof(struct kmem_cache_cpu), alignof(struct kmem_cache_cpu)));
     if (!s->cpu_slab)

@@ -10,6 +10,7 @@
 //          NULL with a message and a stack, or the end of the program with SLAB_PANIC.
 #include <linux/cpumask.h>
 #include <linux/errno.h>
+#include <linux/fault-inject.h>
 #include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/string.h>
@@ -105,8 +106,10 @@ void remember_alias(struct kmem_cache *s, const char *name)
     if (!strcmp(s->name, name) || find_alias(s, name))
         return;
     forget_alias_elsewhere(name);
-    auto *alias = static_cast<struct slab_alias *>(kmalloc_flags(
-        sizeof(struct slab_alias) + bytes, GFP_KERNEL, SLAB_ALLOC_NO_HOOKS, NUMA_NO_NODE));
+    struct slab_alias *alias = nullptr;
+    if (!should_fail_at(FAIL_CACHE_ALIAS, name, 0, sizeof(struct slab_alias) + bytes))
+        alias = static_cast<struct slab_alias *>(kmalloc_flags(
+            sizeof(struct slab_alias) + bytes, GFP_KERNEL, SLAB_ALLOC_NO_HOOKS, NUMA_NO_NODE));
     if (!alias) {
         pr_warn("SLUB: Unable to add cache alias %s\n", name);
         return;
@@ -136,6 +139,8 @@ int init_cache_random_seq(struct kmem_cache *s)
 
     if (!switch_on(KMIRROR_SLAB_FREELIST_RANDOM) || count < 2 || slab_state < UP)
         return 0;
+    if (should_fail_at(FAIL_CACHE_RANDOM_SEQ, s->name, 0, count * sizeof(unsigned int)))
+        return -ENOMEM;
     auto *sequence = static_cast<unsigned int *>(
         kmalloc_flags(count * sizeof(unsigned int), GFP_KERNEL, SLAB_ALLOC_DEFAULT, NUMA_NO_NODE));
     if (!sequence)
@@ -152,6 +157,8 @@ int init_cache_random_seq(struct kmem_cache *s)
 
 int init_node_list(struct kmem_cache *s, int node)
 {
+    if (should_fail_at(FAIL_CACHE_NODES, s->name, 0, sizeof(struct kmem_cache_node)))
+        return -ENOMEM;
     auto *n = static_cast<struct kmem_cache_node *>(
         slab_alloc_node(kmem_cache_node, GFP_KERNEL, node, sizeof(struct kmem_cache_node)));
     if (!n)
@@ -163,6 +170,8 @@ int init_node_list(struct kmem_cache *s, int node)
 
 int init_node_barn(struct kmem_cache *s, int node)
 {
+    if (should_fail_at(FAIL_BARN_ALLOC, s->name, 0, sizeof(struct node_barn)))
+        return -ENOMEM;
     auto *barn = static_cast<struct node_barn *>(
         kmalloc_flags(sizeof(struct node_barn), GFP_KERNEL, SLAB_ALLOC_DEFAULT, node));
     if (!barn)
@@ -218,6 +227,8 @@ struct slub_percpu_sheaves __percpu *general_way_only()
 // The parts of a cache that take memory, in the order of their release.
 int init_cache_parts(struct kmem_cache *s)
 {
+    if (should_fail_at(FAIL_CACHE_PERCPU, s->name, 0, sizeof(struct slub_percpu_sheaves)))
+        return -ENOMEM;
     s->cpu_sheaves = static_cast<struct slub_percpu_sheaves *>(
         __alloc_percpu(sizeof(struct slub_percpu_sheaves), L1_CACHE_BYTES));
     s->fast_sheaves = s->init_on_alloc || s->init_on_free ? general_way_only() : s->cpu_sheaves;
@@ -276,6 +287,8 @@ void check_usercopy(unsigned int object_size, struct kmem_cache_args *args)
 char *duplicate_name(const char *name)
 {
     const size_t bytes = strlen(name) + 1;
+    if (should_fail_at(FAIL_CACHE_NAME, name, 0, bytes))
+        return nullptr;
     void *copy = kmalloc_flags(bytes, GFP_KERNEL, SLAB_ALLOC_DEFAULT, NUMA_NO_NODE);
     return static_cast<char *>(copy ? memcpy(copy, name, bytes) : nullptr);
 }
@@ -288,7 +301,9 @@ struct kmem_cache *create_cache(const char *name, unsigned int object_size,
     char *own_name = duplicate_name(name);
     if (!own_name)
         return nullptr;
-    struct kmem_cache *s = alloc_kmem_cache(GFP_KERNEL);
+    struct kmem_cache *s = nullptr;
+    if (!should_fail_at(FAIL_CACHE_ALLOC, name, 0, kmem_cache->object_size))
+        s = alloc_kmem_cache(GFP_KERNEL);
     if (s) {
         *error = do_kmem_cache_create(s, own_name, object_size, args, flags);
         if (!*error) {

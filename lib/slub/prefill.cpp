@@ -10,6 +10,7 @@
 // Locking  the local lock while the spare sheaf is taken or put.
 // Fails    prefill: NULL; refill: -ENOMEM, the old sheaf valid. No object is lost.
 #include <linux/errno.h>
+#include <linux/fault-inject.h>
 
 #include "lib/slub/bulk.h"
 #include "lib/slub/fastpath.h"
@@ -26,6 +27,8 @@ bool is_one_off(const struct kmem_cache *s, const struct slab_sheaf *sheaf)
 
 bool fill_one_off(struct kmem_cache *s, gfp_t gfp, unsigned int count, void **p)
 {
+    if (should_fail_at(FAIL_SHEAF_PREFILL, s->name, gfp, (size_t)count * s->size))
+        return false;
     return s->generation.prefill ? __kmem_cache_alloc_bulk(s, gfp, count, p)
                                  : alloc_bulk_unhooked(s, gfp, count, p);
 }
@@ -91,6 +94,8 @@ struct slab_sheaf *take_spare_or_barn(struct kmem_cache *s)
 // and then the sheaf remembers.
 int prefill_sheaf_pfmemalloc(struct kmem_cache *s, struct slab_sheaf *sheaf, gfp_t gfp)
 {
+    if (should_fail_at(FAIL_SHEAF_PREFILL, s->name, gfp, (size_t)(s->sheaf_capacity - sheaf->size) * s->size))
+        return -ENOMEM;
     if (!s->generation.reserves_kept_out)
         return refill_sheaf(s, sheaf, gfp);
     const bool reserves_allowed = gfp_pfmemalloc_allowed(gfp);

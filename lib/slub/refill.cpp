@@ -13,6 +13,7 @@
 //          on no list; frees into it see "not full, not listed" and leave it alone.
 // Fails    see refill.h; a slow path that fails says so in the log, ten times a cache.
 #include <linux/cpu.h>
+#include <linux/fault-inject.h>
 #include <linux/smp.h>
 
 #include "lib/slub/cpu_slab.h"
@@ -222,7 +223,7 @@ void slab_out_of_memory(struct kmem_cache *s, gfp_t gfp, int nid)
     });
 }
 
-bool __kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size, void **p)
+static bool alloc_bulk_from_slabs(struct kmem_cache *s, gfp_t gfp, size_t size, void **p)
 {
     if (s->cpu_slab)
         return cpu_slab_alloc_bulk(s, gfp, size, p);
@@ -235,6 +236,18 @@ bool __kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size, void 
     }
     stat_add(s, ALLOC_SLOWPATH, got);
     return true;
+}
+
+bool __kmem_cache_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size, void **p)
+{
+    const size_t granted = fail_bulk_after(s->name, gfp, size);
+
+    if (granted && !alloc_bulk_from_slabs(s, gfp, granted, p))
+        return false;
+    if (granted == size) [[likely]]
+        return true;
+    __kmem_cache_free_bulk(s, granted, p);
+    return false;
 }
 
 void *___slab_alloc(struct kmem_cache *s, gfp_t gfp, int node, unsigned int alloc_flags)

@@ -8,6 +8,7 @@
 //          the size classes.
 // Fails    see sheaf.h. A fill that falls short leaves a valid, partly full sheaf.
 #include <linux/errno.h>
+#include <linux/fault-inject.h>
 #include <linux/string.h>
 #include <kmirror/harness.h>
 
@@ -34,6 +35,8 @@ static struct slab_sheaf *make_sheaf(struct kmem_cache *s, gfp_t gfp, unsigned i
         alloc_flags |= SLAB_ALLOC_NO_HOOKS;
 
     const size_t bytes = sizeof(struct slab_sheaf) + capacity * sizeof(void *);
+    if (should_fail_at(FAIL_SHEAF_ALLOC, s->name, gfp, bytes))
+        return nullptr;
     auto *sheaf = static_cast<struct slab_sheaf *>(
         kmalloc_flags(bytes, gfp & ~__GFP_ZERO, alloc_flags, NUMA_NO_NODE));
     if (!sheaf)

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <kmirror/fault.h>
 #include <kmirror/topology.h>
@@ -45,14 +47,30 @@ void judge_fault(const std::string& text) {
     std::exit(bad_option("--fault", text, message));
 }
 
+// The arguments without --fault and its value: what is in the environment is not said twice, and a command
+// line that is printed to be run again takes other failures.
+std::vector<char*> without_fault(char** argv) {
+    std::vector<char*> kept;
+    for (; *argv != nullptr; ++argv) {
+        const std::string_view argument = *argv;
+        if (argument == "--fault" && argv[1] != nullptr) {
+            ++argv;
+        } else if (argument.rfind("--fault=", 0) != 0) {
+            kept.push_back(*argv);
+        }
+    }
+    kept.push_back(nullptr);
+    return kept;
+}
+
 void put_in_force(const CommandLine& line, char** argv) {
     judge(line.machine);
     judge_fault(line.fault);
     const bool machine = put("KMIRROR_MACHINE", line.machine);
     const bool memory = put("KMIRROR_MEM", line.memory);
-    const bool fault = put("KMIRROR_FAULT", line.fault);
-    if (!machine && !memory && !fault) return;
-    execv("/proc/self/exe", argv);
+    put("KMIRROR_FAULT", line.fault);
+    if (!machine && !memory && line.fault.empty()) return;
+    execv("/proc/self/exe", without_fault(argv).data());
     std::perror("kmirror: /proc/self/exe");
     std::exit(kBadInput);
 }

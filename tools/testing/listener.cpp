@@ -50,20 +50,23 @@ std::string result_line(const char* word, unsigned number, const std::string& na
            (note.empty() ? "" : " # " + note);
 }
 
-std::string replay_note(const std::string& name) {
+std::string replay_command(const std::string& name) {
     const std::string number = std::to_string(seed());
     const char* make = std::getenv("KMIRROR_REPLAY");
-    const std::string command =
-        make != nullptr ? std::string(make) + " FILTER='" + name + "' KMIRROR_SEED=" + number
-                        : "KMIRROR_SEED=" + number + " " + ::testing::internal::GetArgvs().front() +
-                              " --gtest_filter='" + name + "'";
-    return "seed " + number + "; replay: " + command;
+    return make != nullptr ? std::string(make) + " FILTER='" + name + "' KMIRROR_SEED=" + number
+                           : "KMIRROR_SEED=" + number + " " + ::testing::internal::GetArgvs().front() +
+                                 " --gtest_filter='" + name + "'";
+}
+
+std::string replay_note(const std::string& name) {
+    return "seed " + std::to_string(seed()) + "; replay: " + replay_command(name);
 }
 
 void Listener::OnTestStart(const ::testing::TestInfo& test) {
     skip_reason_.clear();
     failures_ = 0;
     kmirror_fault_log_clear();
+    kmirror_fault_log_command(replay_command(full_name(test)).c_str());
     unexpected_at_start_ = kmirror_warn_count() - warnings_expected();
     log_.started(full_name(test));
     alarm(test_timeout_seconds() + (in_child() ? 0 : 10));  // a child that hangs goes first

@@ -23,6 +23,8 @@ std::string result_line(const char* word, unsigned number, const std::string& na
 
 // The note of a failed test: its seed, and the command that runs it again.
 std::string replay_note(const std::string& name);
+// The command in it.
+std::string replay_command(const std::string& name);
 
 class Listener final : public ::testing::EmptyTestEventListener {
 public:

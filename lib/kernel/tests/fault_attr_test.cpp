@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include <csignal>
 #include <fiu-control.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,6 +24,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "tools/testing/harness.h"
@@ -130,6 +132,16 @@ TEST_F(FaultAttr, IgnoreGfpWaitSparesWhoMayReclaim)
     set_point("fail_page_alloc", "min-order=0,ignore-gfp-wait=Y");
     EXPECT_FALSE(page_fails(0, GFP_KERNEL));
     EXPECT_TRUE(page_fails(0, GFP_NOWAIT));
+}
+
+TEST_F(FaultAttr, IgnoreGfpHighmemSparesHighMemory)
+{
+    set_point("fail_page_alloc", "min-order=0");
+    EXPECT_FALSE(page_fails(0, GFP_NOWAIT | __GFP_HIGHMEM));
+    EXPECT_TRUE(page_fails(0, GFP_NOWAIT));
+    set_point("fail_page_alloc", "min-order=0,ignore-gfp-highmem=N");
+    EXPECT_TRUE(page_fails(0, GFP_NOWAIT | __GFP_HIGHMEM));
+    EXPECT_EQ(kmirror_fault_configure("failslab:ignore-gfp-highmem=N", nullptr, 0), -EINVAL);
 }
 
 TEST_F(FaultAttr, TaskFilterMeansMarkedThreads)
@@ -241,6 +253,29 @@ TEST_F(FaultAttr, TheNthFailureOverridesEverything)
     kmirror_fail_nth(0);
 }
 
+// But for the stack, and it takes one of the times.
+TEST_F(FaultAttr, TheNthFailureCountsWhereTheStackIsRight)
+{
+    set_point("fail_page_alloc", "probability=0,times=3,require-func=fault_test_below_this_one");
+    kmirror_fail_nth(2);
+    EXPECT_EQ(pages(3), "...");
+    EXPECT_FALSE(fault_test_below_this_one());
+    EXPECT_TRUE(fault_test_below_this_one());
+    kmirror_fail_nth(0);
+    struct kmirror_fault_attr attr;
+    ASSERT_EQ(kmirror_fault_get("fail_page_alloc", &attr), 0);
+    EXPECT_EQ(attr.times, 2);
+}
+
+// The stack is looked at before space and interval, as the kernel does: elsewhere they are not used up.
+TEST_F(FaultAttr, TheStackComesBeforeSpaceAndInterval)
+{
+    set_point("fail_page_alloc", "min-order=0,interval=2,require-func=fault_test_below_this_one");
+    EXPECT_EQ(pages(3), "...");
+    EXPECT_FALSE(fault_test_below_this_one());
+    EXPECT_TRUE(fault_test_below_this_one());
+}
+
 // ---- text, files, environment -----------------------------------------------------------------------------
 
 TEST_F(FaultAttr, TheBootParameterHasFourFigures)
@@ -348,7 +383,7 @@ TEST_F(FaultAttr, TheLogSaysWhatWasInjectedAndHowToHaveItAgain)
     std::fclose(out);
     EXPECT_THAT(text, HasSubstr("injected failure 2: fail_page_alloc, request 6 of thread 1"));
     EXPECT_THAT(text, HasSubstr("alloc_frozen_pages"));
-    EXPECT_THAT(text, HasSubstr("these requests again: KMIRROR_FAULT='fail_page_alloc:at=1:3+1:6'\n"));
+    EXPECT_THAT(text, HasSubstr("these requests again: KMIRROR_FAULT='fail_page_alloc:at=1:3+1:6'"));
     free(text);
 
     // And they do fail again.
@@ -366,26 +401,119 @@ TEST_F(FaultAttr, ThreadsAreCountedApart)
     EXPECT_EQ(second, ".X.");
 }
 
+// What a child prints that runs `body` in this same test.
+std::string printed(void (*body)())
+{
+    if (kmirror::testing::in_child()) {
+        body();
+        return "";
+    }
+    return kmirror::testing::rerun_this_test({}).output;
+}
+
+TEST_F(FaultAttr, MessagesMayBeLimited)
+{
+    const std::string output = printed([] {
+        set_point("fail_page_alloc", "min-order=0,verbose=1,verbose_ratelimit_burst=2,"
+                                     "verbose_ratelimit_interval_ms=100000");
+        for (int i = 0; i < 5; i++)
+            alloc_frozen_pages(GFP_KERNEL, 0);
+    });
+    size_t messages = 0;
+    for (size_t at = 0; (at = output.find("FAULT_INJECTION", at)) != std::string::npos; ++at)
+        ++messages;
+    EXPECT_EQ(messages, kmirror::testing::in_child() ? 0u : 2u);
+}
+
+// ---- a process that dies --------------------------------------------------------------------------------
+
+const auto kSaysWhatAndHow = [](const std::string &command) {
+    return ::testing::AllOf(HasSubstr("injected failure 1: fail_page_alloc, request 2 of thread 1"),
+                            HasSubstr("these requests again: KMIRROR_FAULT='fail_page_alloc:at=1:2'"),
+                            HasSubstr(command));
+};
+
+void inject_one()
+{
+    kmirror_fault_log_clear();
+    kmirror_fail_nth(2);
+    page_fails();
+    page_fails();
+    kmirror_fail_nth(0);
+}
+
+TEST_F(FaultAttr, AnAbortSaysWhatWasInjected)
+{
+    EXPECT_DEATH(
+        {
+            inject_one();
+            std::abort();
+        },
+        kSaysWhatAndHow("again: KMIRROR_SEED="));
+}
+
+// A sanitizer's report, or the signal itself where there is none.
+TEST_F(FaultAttr, AWildPointerSaysWhatWasInjected)
+{
+    EXPECT_DEATH(
+        {
+            inject_one();
+            volatile int *volatile nowhere = nullptr;
+            *nowhere = 1;
+        },
+        kSaysWhatAndHow("again: KMIRROR_SEED="));
+}
+
+TEST_F(FaultAttr, AnotherCommandMayBeNamed)
+{
+    EXPECT_DEATH(
+        {
+            kmirror_fault_log_command("make me");
+            inject_one();
+            raise(SIGFPE);
+        },
+        kSaysWhatAndHow("again: make me\n"));
+}
+
+TEST_F(FaultAttr, AHandlerOfTheProgramStays)
+{
+    EXPECT_EXIT(
+        {
+            signal(SIGILL, [](int) { _exit(7); });
+            inject_one();
+            raise(SIGILL);
+        },
+        ::testing::ExitedWithCode(7), "");
+}
+
+TEST_F(FaultAttr, AWarningSaysWhatWasInjected)
+{
+    const std::string output = printed([] {
+        const kmirror::testing::ExpectWarnings one(1);
+        inject_one();
+        WARN(true, "look\n");
+    });
+    if (!kmirror::testing::in_child()) {
+        EXPECT_THAT(output, kSaysWhatAndHow("look"));
+    }
+}
+
 TEST_F(FaultAttr, VerboseReportsInTheKernelsForm)
 {
-    const kmirror::testing::ChildResult child = [] {
-        if (kmirror::testing::in_child()) {
-            char error[256];
-            kmirror_fault_configure("fail_page_alloc:min-order=0,ignore-gfp-wait=N,probability=100", error,
-                                    sizeof(error));
-            struct page *const page = alloc_frozen_pages(GFP_KERNEL, 0);
-            if (page != nullptr)
-                free_frozen_pages(page, 0);
-            return kmirror::testing::ChildResult{};
-        }
-        return kmirror::testing::rerun_this_test({});
-    }();
+    const std::string output = printed([] {
+        char error[256];
+        kmirror_fault_configure("fail_page_alloc:min-order=0,ignore-gfp-wait=N,probability=100", error,
+                                sizeof(error));
+        struct page *const page = alloc_frozen_pages(GFP_KERNEL, 0);
+        if (page != nullptr)
+            free_frozen_pages(page, 0);
+    });
     if (kmirror::testing::in_child())
         return;
-    EXPECT_THAT(child.output, HasSubstr("FAULT_INJECTION: forcing a failure.\n"
+    EXPECT_THAT(output, HasSubstr("FAULT_INJECTION: forcing a failure.\n"
                                         "name fail_page_alloc, interval 1, probability 100, space 0, "
-                                        "times 0\n"));
-    EXPECT_THAT(child.output, HasSubstr("injected failure 1: fail_page_alloc"));
+                                        "times 1\n"));
+    EXPECT_THAT(output, HasSubstr("injected failure 1: fail_page_alloc"));
 }
 
 }  // namespace
