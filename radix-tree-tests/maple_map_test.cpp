@@ -73,18 +73,19 @@ TEST_F(MapleMap, integers_and_enumerations_are_stored_by_value)
     EXPECT_TRUE(bits.contains(0) && !bits.contains(1));
 }
 
-TEST_F(MapleMap, a_value_of_64_significant_bits_is_refused)
+TEST_F(MapleMap, a_value_with_as_many_significant_bits_as_a_word_is_refused)
 {
+    constexpr unsigned long kTopBit = ULONG_MAX / 2 + 1;
     Map<unsigned long> map;
     Map<long> signed_map;
     EXPECT_EQ(map.store(1, ULONG_MAX).error(), -EINVAL);
-    EXPECT_EQ(map.insert(1, 1ul << 63).error(), -EINVAL);
+    EXPECT_EQ(map.insert(1, kTopBit).error(), -EINVAL);
     EXPECT_EQ(map.alloc_range(ULONG_MAX, 1).error(), -EINVAL);
     EXPECT_EQ(map.lock().store(1, ULONG_MAX).error(), -EINVAL);
     EXPECT_EQ(signed_map.store(1, LONG_MAX).error(), -EINVAL);
     EXPECT_TRUE(map.empty() && signed_map.empty());
-    EXPECT_TRUE(map.store(1, (1ul << 63) - 1));
-    EXPECT_EQ(map.load(1), (1ul << 63) - 1);
+    EXPECT_TRUE(map.store(1, kTopBit - 1));
+    EXPECT_EQ(map.load(1), kTopBit - 1);
     EXPECT_TRUE(signed_map.store(1, LONG_MIN / 2));
     EXPECT_EQ(signed_map.load(1), LONG_MIN / 2);
 }

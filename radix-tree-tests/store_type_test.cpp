@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Promise: every way to store is met at every fill level of the leaf it happens in and of that leaf's parent,
-// in trees of every height from 0 to 5, with gaps and without, and none ever takes more nodes than it asked
-// for.
+// Promise: every way to store is met at every fill level of the leaf it happens in, of the nodes one and two
+// levels above that leaf, and of the root, in trees of every height from 0 to 5, with gaps and without; and
+// none ever takes more nodes than it asked for. A span has no one leaf: the lowest node that counts is the one
+// in which it begins to span.
 //
 // Trees are changed at random around places that wander; each step is planned with mas_preallocate(), which
 // says what kind of store it will be and how many nodes it needs. The random numbers are the same in every
@@ -27,28 +28,31 @@ constexpr const char *kTypeNames[kTypes] = {"invalid",        "new root", "store
                                             "spanning store", "split",    "rebalance",  "append",
                                             "node store",     "slot store"};
 
-// What was met, by the kind of store.
+constexpr unsigned kHeights = 6;        // and 0
+
+// What was met, by the kind of store: slots in use before it, of leaves (level 0) and of inner nodes by their
+// level above them, those of roots apart.
 struct Met {
     unsigned long times = 0;
-    std::set<unsigned> heights, leaf_slots, parent_slots;
+    std::set<unsigned> heights, roots;
+    std::array<std::set<unsigned>, kHeights> slots;
     unsigned long most_asked = 0, most_taken = 0;
 };
 using Table = std::array<Met, kTypes>;
 
-unsigned parent_slots(const ma_state &mas)
+// The node where the plan ended and all above it.
+void note_place(Met &met, const ma_state &mas, unsigned height)
 {
-    const maple_node *leaf = maple::mte_to_node(mas.node);
-    maple_node *parent = maple::ma_parent(leaf).node();
-    return maple::ma_child_count(parent, maple::mas_parent_type(&mas, mas.node));
-}
-
-void note_place(Met &met, const ma_state &mas)
-{
-    if (!mas_is_active(&mas) || !maple::mte_is_leaf(mas.node))
+    if (!mas_is_active(&mas))
         return;
-    met.leaf_slots.insert(mas.end + 1u);
-    if (!maple::mte_is_root(mas.node))
-        met.parent_slots.insert(parent_slots(mas));
+    maple_node *node = maple::mte_to_node(mas.node);
+    unsigned level = height - 1u - mas.depth, slots = mas.end + 1u;
+    for (; !maple::ma_is_root(node); level++) {
+        met.slots[level].insert(slots);
+        node = maple::ma_parent(node).node();
+        slots = maple::ma_child_count(node, maple::mt_is_alloc(mas.tree) ? maple_arange_64 : maple_range_64);
+    }
+    (level == 0 ? met.slots[0] : met.roots).insert(slots);
 }
 
 // The store itself with mas_store(), which leaves in the cursor what it did not take.
@@ -60,7 +64,7 @@ void step(JudgedTree &tree, Table &table, unsigned long first, unsigned long las
     const ma_state &mas = *maple::ops_mas(static_cast<maple_ops_cursor *>(cursor));
     Met &met = table[mas.store_type];
     const unsigned long asked = cursor.reserved();
-    note_place(met, mas);
+    note_place(met, mas, tree.height());
     met.heights.insert(tree.height());
     met.times++;
     ops()->mas_store(cursor, entry);
@@ -72,18 +76,25 @@ void step(JudgedTree &tree, Table &table, unsigned long first, unsigned long las
     tree.model.store(first, last, entry);
 }
 
+unsigned long below(std::mt19937_64 &random, unsigned long limit)
+{
+    return static_cast<unsigned long>(random() % limit);
+}
+
 // One step at a place: mostly what changes a leaf a little, sometimes what spans.
 void play(JudgedTree &tree, Table &table, unsigned long place, std::mt19937_64 &random)
 {
-    const unsigned long first = place + random() % 60;
-    const unsigned long lengths[] = {0, 0, random() % 3, random() % 10, random() % 40, random() % 400};
+    const unsigned long first = place + below(random, 60);
+    const unsigned long lengths[] = {0, 0, below(random, 3), below(random, 10), below(random, 40),
+                                     below(random, 400)};
     const Range there = tree.model.at(first);
-    void *const entry = random() % 2 ? value(random() % 1000) : nullptr;
-    switch (random() % 8) {
+    void *const entry = below(random, 2) ? value(below(random, 1000)) : nullptr;
+    switch (below(random, 8)) {
     case 0: return step(tree, table, there.first, there.last, entry);       // all of a range
     case 1: return step(tree, table, there.first, first, entry);
     case 2: return step(tree, table, first, there.last, entry);
-    default: return step(tree, table, first, first + lengths[random() % 6], entry);
+    case 3: return step(tree, table, first, first + below(random, 60), nullptr);
+    default: return step(tree, table, first, first + lengths[below(random, 6)], entry);
     }
 }
 
@@ -93,12 +104,15 @@ void wander(Table &table, unsigned flags, unsigned long count, unsigned long ste
     JudgedTree tree(flags);
     for (unsigned long i = 0; i < count; i++)
         tree.store(i * 7 % count * 10, i * 7 % count * 10 + 4, value(i));
+    const unsigned long check_each = count > 1000 ? 4096 : 256;
     unsigned long place = 0;
     for (unsigned long i = 0; i < steps && !::testing::Test::HasFatalFailure(); i++) {
         if (i % 40 == 0)
-            place = i % 400 == 0 ? count * 10 : random() % (count * 10 + 1);
+            place = i % 400 == 0 ? count * 10 : below(random, count * 10 + 1);
+        if (i % 100 == 99)      // thin out the levels above as well
+            step(tree, table, place, place + below(random, count), nullptr);
         play(tree, table, place, random);
-        if (i % 256 == 255) {
+        if (i % check_each == check_each - 1) {
             ops()->rcu_barrier();
             ASSERT_TRUE(tree.agrees()) << i;
         }
@@ -113,9 +127,10 @@ void from_and_to_nothing(Table &table, unsigned flags)
     for (unsigned round = 0; round < 150 && !::testing::Test::HasFatalFailure(); round++) {
         JudgedTree tree(flags);
         for (unsigned i = 0; i < 12; i++) {
-            const unsigned long at[] = {0, 1, 2, random() % 9, random() % 30, ULONG_MAX - 1, ULONG_MAX};
-            const unsigned long one = at[random() % 7], two = at[random() % 7];
-            step(tree, table, std::min(one, two), std::max(one, two), random() % 3 ? value(i) : nullptr);
+            const unsigned long at[] = {0, 1, 2, below(random, 9), below(random, 30), ULONG_MAX - 1,
+                                        ULONG_MAX};
+            const unsigned long one = at[below(random, 7)], two = at[below(random, 7)];
+            step(tree, table, std::min(one, two), std::max(one, two), below(random, 3) ? value(i) : nullptr);
         }
         step(tree, table, 0, ULONG_MAX, round % 2 ? value(1) : nullptr);
         ASSERT_TRUE(tree.agrees()) << round;
@@ -135,10 +150,12 @@ void print(const Table &table, unsigned flags)
     std::printf("# %s\n", kind_name(flags).c_str());
     for (unsigned type = wr_new_root; type < kTypes; type++) {
         const Met &met = table[type];
-        std::printf("# %-14s %6lu times, heights %s; leaf slots %s; parent slots %s; asked %lu, took %lu\n",
-                    kTypeNames[type], met.times, numbers(met.heights).c_str(),
-                    numbers(met.leaf_slots).c_str(), numbers(met.parent_slots).c_str(), met.most_asked,
-                    met.most_taken);
+        std::printf("# %-14s %6lu times, heights %s; asked %lu, took %lu; slots of leaves %s",
+                    kTypeNames[type], met.times, numbers(met.heights).c_str(), met.most_asked, met.most_taken,
+                    numbers(met.slots[0]).c_str());
+        for (unsigned level = 1; level < kHeights; level++)
+            std::printf("; %u above %s", level, numbers(met.slots[level]).c_str());
+        std::printf("; roots %s\n", numbers(met.roots).c_str());
     }
 }
 
@@ -149,36 +166,40 @@ void expect_all(const std::set<unsigned> &set, unsigned from, unsigned to, const
         EXPECT_TRUE(set.count(number)) << what << " " << number << " was not met";
 }
 
-// The table is as full as it can be: slots of a leaf before the store, children of its parent.
-void expect_full(const Table &table, unsigned flags, unsigned height)
+// The table is as full as it can be.
+void expect_full(const Table &table, unsigned flags)
 {
-    constexpr unsigned kLeaf = MAPLE_RANGE64_SLOTS;
-    const unsigned inner = flags & kAlloc ? MAPLE_ARANGE64_SLOTS : MAPLE_RANGE64_SLOTS;
+    constexpr unsigned kLeaf = MAPLE_RANGE64_SLOTS, kFewest = maple::mt_min_slots[maple_leaf_64] + 1u;
+    const maple_type inner_type = flags & kAlloc ? maple_arange_64 : maple_range_64;
+    const unsigned inner = maple::mt_slots[inner_type], fewest = maple::mt_min_slots[inner_type] + 1u;
     const auto name = [](unsigned type) { return std::string(kTypeNames[type]) + ": "; };
+    const auto met_leaf = [&](unsigned type, unsigned from, unsigned to) {
+        expect_all(table[type].slots[0], from, to, name(type) + "leaf with slots");
+    };
 
     EXPECT_GT(table[wr_store_root].times, 0u);
     EXPECT_GT(table[wr_new_root].times, 0u);
-    for (const unsigned type : {wr_exact_fit, wr_slot_store, wr_node_store, wr_split_store}) {
-        expect_all(table[type].heights, 1, height, name(type) + "height");
-        expect_all(table[type].parent_slots, 2, inner, name(type) + "parent with children");
-    }
-    for (const unsigned type : {wr_spanning_store, wr_rebalance})
-        expect_all(table[type].heights, 2, height, name(type) + "height");
-    if (!(flags & kRcu)) {
-        expect_all(table[wr_append].heights, 1, height, name(wr_append) + "height");
-        expect_all(table[wr_append].leaf_slots, 2, kLeaf - 1, name(wr_append) + "leaf slots");
+    for (unsigned type = wr_exact_fit; type < kTypes; type++) {
+        if (type == wr_append && flags & kRcu)
+            continue;
+        const bool needs_parent = type == wr_spanning_store || type == wr_rebalance;
+        expect_all(table[type].heights, needs_parent ? 2 : 1, kHeights - 1, name(type) + "height");
+        expect_all(table[type].roots, 2, inner, name(type) + "root with slots");
+        for (const unsigned level : {1u, 2u})
+            expect_all(table[type].slots[level], fewest, inner,
+                       name(type) + std::to_string(level) + " above the leaf, slots");
     }
     for (const unsigned type : {wr_exact_fit, wr_node_store})
-        expect_all(table[type].leaf_slots, 2, kLeaf, name(type) + "leaf slots");
+        met_leaf(type, 2, kLeaf);
     // A small leaf is only changed in place where no reader is.
-    const unsigned small = flags & kRcu ? maple::mt_min_slots[maple_leaf_64] + 1u : 2;
-    expect_all(table[wr_slot_store].leaf_slots, small, kLeaf, name(wr_slot_store) + "leaf slots");
+    met_leaf(wr_slot_store, flags & kRcu ? kFewest : 2, kLeaf);
+    if (!(flags & kRcu))
+        met_leaf(wr_append, 2, kLeaf - 1);
+    met_leaf(wr_split_store, kLeaf - 1, kLeaf);
+    met_leaf(wr_rebalance, kFewest, kLeaf);
     for (const unsigned type : {wr_split_store, wr_rebalance, wr_spanning_store})
         EXPECT_GE(table[type].most_taken, 3u) << kTypeNames[type];
-    expect_all(table[wr_split_store].leaf_slots, kLeaf - 1, kLeaf, name(wr_split_store) + "leaf slots");
-    expect_all(table[wr_rebalance].parent_slots, 2, inner, name(wr_rebalance) + "parent with children");
 }
-
 
 // In mock mode a reservation holds exactly what was asked for.
 void every_way(unsigned flags)
@@ -187,16 +208,15 @@ void every_way(unsigned flags)
     Table table;
     from_and_to_nothing(table, flags);
     const unsigned long scale = KMIRROR_TSAN ? 4 : 1;
-    for (const unsigned long count : {4ul, 12ul, 60ul, 200ul, 1000ul})
-        wander(table, flags, count, 6000 / scale);
-    if (flags & kAlloc)
-        wander(table, flags, 5000, 2500 / scale);
-    else
-        wander(table, flags, 4000, 2500 / scale);
+    const unsigned long high = flags & kAlloc ? 900 : 4000, highest = flags & kAlloc ? 5000 : 20000;
+    for (const unsigned long count : {4ul, 12ul, 60ul, 90ul, 120ul, 135ul, 150ul, 165ul, 180ul, 1000ul})
+        wander(table, flags, count, 5000 / scale);
+    for (const unsigned long count : {high, high + 200, high + 400, highest})
+        wander(table, flags, count, 4000 / scale);
     print(table, flags);
     // The sizes above fill the nodes of 64 bit; wider ones stay lower.
-    if (MAPLE_RANGE64_SLOTS == 16)
-        expect_full(table, flags, flags & kAlloc ? 5 : 4);
+    if (MAPLE_RANGE64_SLOTS == 16 && scale == 1)
+        expect_full(table, flags);
 }
 
 KMIRROR_MOCK_TEST(MapleStoreTypeMock, plain_trees_meet_every_way_and_no_store_takes_more_than_it_asked_for)

@@ -18,7 +18,7 @@ struct Object {
     unsigned long uses;
 };
 
-constexpr unsigned long kMagic = 0x6b6d6972726f7221;
+constexpr unsigned long kMagic = 0x6b6d6972;
 std::multiset<void *> constructed;
 
 void construct(void *object)

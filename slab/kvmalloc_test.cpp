@@ -20,7 +20,7 @@ namespace kmirror::slab_test {
 namespace {
 
 #define SMALL_MACHINE "KMIRROR_MACHINE=pack:1 core:2 pu:1", "KMIRROR_MEM=16M"
-constexpr std::size_t kLarge = 1u << 20; // 256 pages in a row
+constexpr unsigned long kLarge = 1u << 20; // 256 pages in a row
 
 unsigned long free_pages_now()
 {

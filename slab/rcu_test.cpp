@@ -24,7 +24,7 @@ constexpr unsigned kCapacity = 32;
 struct Object {
     unsigned long payload[4];
     rcu_head rcu;
-    unsigned long more[26];
+    unsigned long more[256 / sizeof(long) - 6];
 };
 
 constexpr std::size_t kHead = offsetof(Object, rcu);

@@ -27,7 +27,7 @@ BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) $(addprefix tools/kmirror/,ta
 ifneq ($(NARROW),)
 LIB_SRCS   := $(sort $(filter-out lib/mm/% lib/kernel/topology_hwloc.cpp lib/kernel/stacktrace.cpp,$(LIB_SRCS)) \
                 $(wildcard lib/plain/*.cpp))
-LOAD_SRCS  :=
+LOAD_SRCS  := $(filter tools/sweep/%,$(LOAD_SRCS))
 CASE_SRCS  := $(filter-out slab/stress_test.cpp tools/testing/% lib/mm/% lib/cmocka/%,$(CASE_SRCS))
 TEST_HELP  := $(filter-out tools/kmirror/% lib/mm/%,$(TEST_HELP))
 endif
