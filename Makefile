@@ -19,6 +19,8 @@ FILTER  ?=
 TESTS   ?=
 ARGS    ?=
 KDIR    ?=
+IMPL    ?= ours
+DEBUG_TREE ?= 1
 WHITEBOX ?= 0
 CMOCKA  ?=
 AREA    ?=
@@ -42,6 +44,7 @@ help:
 	@echo 'make check SAN=thread       the concurrent tests, under the thread sanitizer'
 	@echo 'make check-unit             the GoogleTest part of check alone'
 	@echo 'make check-kernel KDIR=     the kernel'"'"'s own tests of the maple tree, unmodified, on this library'
+	@echo 'make check KDIR= IMPL=kernel   this project'"'"'s tests of the maple tree on the tree'"'"'s own lib/maple_tree.c'
 	@echo 'make check-cmocka           cmocka'"'"'s own tests on the real library and on ours, verdict by verdict'
 	@echo 'make kernel-slabinfo KDIR=  the kernel'"'"'s own slabinfo on caches that SYSFS= (kmirror stress --sysfs) shows'
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
@@ -61,6 +64,8 @@ help:
 	@echo 'FILTER=          GoogleTest filter, for check: FILTER='"'"'Slab*:*Rcu*-*Slow*'"'"
 	@echo 'CXX=g++ CC=gcc   or clang++ and clang; giving one of the two is enough'
 	@echo 'KDIR=            a kernel tree, or Debian'"'"'s linux-source .tar.xz, for check-kernel'
+	@echo 'IMPL=ours        kernel: check and check-kernel run on the maple tree of KDIR instead of this library'"'"'s'
+	@echo 'DEBUG_TREE=1     0: with IMPL=kernel, without CONFIG_DEBUG_MAPLE_TREE'
 	@echo 'WHITEBOX=0       1: check-kernel also runs the white-box suite and tools/testing/vma, of a 7.3 tree'
 	@echo 'CMOCKA=          a source tree of cmocka for check-cmocka; else Debian'"'"'s source package is fetched'
 	@echo 'KMIRROR_PAGE_SHIFT=12   14 and 16 give pages of 16 and 64 KiB'

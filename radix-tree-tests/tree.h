@@ -26,7 +26,9 @@ namespace kmirror::testing {
 using model::Range;
 using model::RangeMap;
 
-inline const maple_ops *ops() { return kmirror_maple_ops(); }
+// The implementation under test: ours, unless the program was linked with a kernel's (make check IMPL=kernel).
+extern "C" const maple_ops *kmirror_maple_ops_under_test(void);
+inline const maple_ops *ops() { return kmirror_maple_ops_under_test(); }
 
 // A stored value. Different numbers are different entries.
 inline void *value(unsigned long n) { return maple_ops_value(n); }

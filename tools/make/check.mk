@@ -16,9 +16,13 @@ CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' MAKE='$(MAKE)
 check-unit: $(B)/kmirror-tests
 	$(Q)$(CHECK_ENV) tools/make/check unit
 
+ifeq ($(IMPL),ours)
 check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS) instrumented plain-lib \
                           $(CMOCKA_PROGRAMS) $(CAPI_PROGRAMS))
 	$(Q)$(CHECK_ENV) tools/make/check $(CHECK_PARTS)
+else
+check: check-impl
+endif
 
 # The install test installs what `make all` builds, not the sanitized library.
 .PHONY: plain-lib
@@ -80,11 +84,20 @@ check-instrumentable: instrumented
 
 # ---- the kernel's own tests ------------------------------------------------------------------------------
 
+KDIR_ENV = O='$(O)' B='$(B)' KDIR='$(KDIR)' IMPL='$(IMPL)' DEBUG_TREE='$(DEBUG_TREE)' WHITEBOX='$(WHITEBOX)' \
+           BITS='$(BITS)' ARCHFLAGS='$(ARCHFLAGS)' CC='$(CC)' CXX='$(CXX)' NM='$(NM)' MAKE='$(MAKE)' \
+           SANFLAGS='$(SANFLAGS)' CPPFLAGS='$(CPPFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' FILTER='$(FILTER)' \
+           LIBS='$(B)/libkmirror.a $(LIB_LIBS)'
+
 check-kernel: $(B)/libkmirror.a
-	+$(Q)O='$(O)' B='$(B)' KDIR='$(KDIR)' WHITEBOX='$(WHITEBOX)' BITS='$(BITS)' \
-	    ARCHFLAGS='$(ARCHFLAGS)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' SANFLAGS='$(SANFLAGS)' \
-	    CPPFLAGS='$(CPPFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(B)/libkmirror.a $(LIB_LIBS)' \
-	    tools/kdir/check-kernel
+	+$(Q)$(KDIR_ENV) tools/kdir/check-kernel
+
+# The tests of the tree, and what they are linked with; the kernel's tree takes the place of ours.
+IMPL_OBJS = $(filter $(B)/obj/radix-tree-tests/%,$(CASE_OBJS)) $(filter-out $(CASE_OBJS),$(TEST_OBJS))
+.PHONY: check-impl
+check-impl: $(IMPL_OBJS) $(B)/libkmirror.a $(TEST_ARCHIVES)
+	+$(Q)$(KDIR_ENV) OBJECTS='$(IMPL_OBJS) $(TEST_ARCHIVES)' LIBS='$(B)/libkmirror.a $(TEST_LIBS) $(LIB_LIBS)' \
+	    tools/kdir/check-impl
 
 # ---- mutations -------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ BUILDING := $(filter all lib tests check% kernel-% stress sweep bench bench-faul
 
 # ---- bad input -------------------------------------------------------------------------------------------
 
-KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR SYSFS WHITEBOX BITS CMOCKA \
+KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR IMPL DEBUG_TREE SYSFS WHITEBOX BITS CMOCKA \
          CXX CC \
          AREA ID \
          CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
@@ -35,6 +35,8 @@ $(call one-of,DEPS,0 1)
 $(call one-of,V,0 1)
 $(call one-of,BITS,32 64)
 $(call one-of,WHITEBOX,0 1)
+$(call one-of,IMPL,ours kernel)
+$(call one-of,DEBUG_TREE,0 1)
 $(call one-of,KMIRROR_PAGE_SHIFT,12 14 16)
 ifneq ($(words $(O)),1)
 $(error O=$(O) is not possible; O names one folder, without blanks)
@@ -51,7 +53,7 @@ $(error PREFIX=$(PREFIX) is not possible; PREFIX is an absolute path without bla
 endif
 endif
 
-ifneq ($(filter check-kernel,$(MAKECMDGOALS)),)
+ifneq ($(filter check-kernel,$(MAKECMDGOALS))$(filter kernel,$(IMPL)),)
 ifeq ($(wildcard $(KDIR)),)
 $(error KDIR=$(KDIR) is not there; KDIR is a kernel tree, or a linux-*.tar.xz)
 endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A kernel tree's own lib/maple_tree.c, unmodified, behind our table of operations. tools/kdir/implement
+ * compiles this file with
+ *   KDIR_SOURCE    the path of that lib/maple_tree.c, in quotes
+ *   KDIR_NAME      what the table is called: "linux 7.3"
+ *   KDIR_HAS_...   what probing the tree has found, see there
+ * and with the tree's own <linux/maple_tree.h>; every other header is ours. Then it gives each symbol a
+ * prefix, so that this tree and the library's live in one program.
+ *
+ * Owns     the table, which never changes once it was asked for, and the tree's node cache.
+ * Locking  the cache is made and ended under boot_mutex.
+ * Fails    to compile when a node or a tree is laid out differently from ours (adapter.h).
+ */
+#include KDIR_SOURCE
+
+#include "tools/kdir/maple/adapter_cursor.h"
+#include "tools/kdir/maple/adapter_loops.h"
+#include "tools/kdir/maple/adapter_tree.h"
+
+static struct maple_ops ops_table;
+
+static void ops_fill(void)
+{
+    ops_table.version = KMIRROR_MAPLE_OPS_VERSION;
+    ops_table.nr_bytes = sizeof(ops_table);
+    ops_table.name = KDIR_NAME;
+    ops_fill_life(&ops_table);
+    ops_fill_simple(&ops_table);
+    ops_fill_checks(&ops_table);
+    ops_fill_position(&ops_table);
+    ops_fill_reading(&ops_table);
+    ops_fill_writing(&ops_table);
+    ops_fill_loops(&ops_table);
+}
+
+const struct maple_ops *kmirror_maple_ops(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, ops_fill);
+    return &ops_table;
+}
