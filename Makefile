@@ -25,6 +25,9 @@ WHITEBOX ?= 0
 CMOCKA  ?=
 AREA    ?=
 ID      ?=
+TARGET  ?= maple_store_fuzz
+TIME    ?= 60
+FORK    ?= 0
 KMIRROR_PAGE_SHIFT ?= 12
 
 BITS    ?= 64
@@ -34,7 +37,7 @@ SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
 
-.PHONY: help deps all lib tests check check-unit check-kernel check-instrumentable mutate stress sweep bench bench-faults install clean
+.PHONY: help deps all lib tests fuzz check check-unit check-kernel check-instrumentable mutate stress sweep bench bench-faults install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -50,6 +53,8 @@ help:
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
 	@echo 'make mutate                 put old bugs back, one by one: does a test find each? AREA=slab ID=S25'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
+	@echo 'make fuzz TARGET= TIME=     a fuzz target for TIME seconds (clang); FORK=N: in N processes; fuzz/README.md'
+	@echo 'make fuzz-smoke             every fuzz target for 30 s, two at a time'
 	@echo 'make sweep                  each allocation of each call fails in turn; ARGS= goes to kmirror sweep'
 	@echo 'make bench RELEASE=1        ns per operation beside std::map and four allocators; ARGS="--only slab --json FILE"'
 	@echo 'make bench-faults           the allocation pair with fault points compiled in and off, and without them'
@@ -80,10 +85,11 @@ deps:
 
 include tools/make/build.mk
 include tools/make/cmocka.mk
+include tools/make/fuzz.mk
 include tools/make/check.mk
 include tools/make/install.mk
 
 clean:
-	$(Q)rm -rf $(addprefix $(O)/,none address thread instrumented faults-0 faults-1)
+	$(Q)rm -rf $(addprefix $(O)/,none address thread fuzz fuzz-corpus instrumented faults-0 faults-1)
 	$(Q)rm -f $(addprefix $(O)/,libkmirror.a libkmirror.so libkmirror-cmocka.a kmirror)
 	$(Q)rmdir $(O) 2>/dev/null || true

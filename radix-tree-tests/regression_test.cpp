@@ -180,6 +180,24 @@ TEST_F(MapleRegression, M13_meeting_the_callers_limit_does_not_move_the_cursor)
     EXPECT_EQ(cursor.next(), value(2));
 }
 
+// Still wrong in Linux 7.3: in a tree with nothing but an entry at index 0 a limit above 0 is forgotten. Found
+// by maple_store_fuzz.
+TEST_F(MapleRegression, U8_a_lower_limit_holds_in_a_tree_without_nodes)
+{
+    JudgedTree tree;
+    tree.store(0, value(7));
+    EXPECT_EQ(ops()->prev(tree, 218, 1), nullptr);
+    EXPECT_EQ(ops()->prev(tree, 218, 0), value(7));
+    const Reading reading;
+    for (const bool finds : {false, true}) {
+        Cursor cursor(tree, 218);
+        EXPECT_EQ(finds ? cursor.find_rev(1) : cursor.prev(1), nullptr);
+        EXPECT_EQ(cursor.status(), MAPLE_OPS_UNDERFLOW);
+        EXPECT_EQ(finds ? cursor.find_rev() : cursor.prev(), value(7));
+        EXPECT_EQ(cursor.range(value(7)), (Range{0, 0, value(7)}));
+    }
+}
+
 // Still wrong in Linux 7.3, where the second step reads through a node that was never loaded.
 TEST_F(MapleRegression, U1_M14_a_cursor_that_met_a_limit_before_it_had_a_node_goes_on)
 {

@@ -159,7 +159,7 @@ Setup find_rev_look(ma_state *mas, unsigned long min, void **entry)
         setup = find_rev_look(mas, min, entry);
     // In a tree without nodes the range before the one that was looked up is index 0.
     while (setup == Setup::Stands && mas_is_none(mas))
-        setup = mas_take_root(mas, entry) ? Setup::Answered : find_rev_look(mas, min, entry);
+        setup = mas_take_root(mas, min, entry) ? Setup::Answered : find_rev_look(mas, min, entry);
     if (setup == Setup::Answered)
         return setup;
 

@@ -102,12 +102,12 @@ void next_after_root(ma_state *mas, bool was_none)
 
 // After a walk for mas_prev() in a tree without nodes: what lies before is the entry at index 0, if the walk
 // did not end there (the tree is empty). False: it has nodes now, walk again.
-bool prev_from_root(ma_state *mas, void **entry)
+bool prev_from_root(ma_state *mas, unsigned long min, void **entry)
 {
-    return mas->index == 0 || mas_take_root(mas, entry);
+    return mas->index == 0 || mas_take_root(mas, min, entry);
 }
 
-[[gnu::noinline]] Setup prev_setup_slow(ma_state *mas, void **entry)
+[[gnu::noinline]] Setup prev_setup_slow(ma_state *mas, unsigned long min, void **entry)
 {
     switch (mas->status) {
     case ma_none:
@@ -135,7 +135,7 @@ bool prev_from_root(ma_state *mas, void **entry)
             mas_walk(mas);
         if (mas_is_active(mas)) [[likely]]
             return Setup::Step;
-        if (prev_from_root(mas, entry))
+        if (prev_from_root(mas, min, entry))
             return Setup::Answered;
     }
 }
@@ -146,7 +146,7 @@ bool prev_from_root(ma_state *mas, void **entry)
         mas->status = ma_underflow;
         return Setup::Answered;
     }
-    return mas_is_active(mas) ? Setup::Step : prev_setup_slow(mas, entry);
+    return mas_is_active(mas) ? Setup::Step : prev_setup_slow(mas, min, entry);
 }
 
 [[gnu::always_inline]] inline void *next_range(ma_state *mas, unsigned long max, bool empty)

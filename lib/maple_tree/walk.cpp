@@ -115,12 +115,16 @@ void mas_rewalk(ma_state *mas, unsigned long index)
     VM_BUG_ON(mas_is_active(mas) && (mas->last < index || mas->index > index));
 }
 
-bool mas_take_root(ma_state *mas, void **entry)
+bool mas_take_root(ma_state *mas, unsigned long min, void **entry)
 {
     void *root = mas_root(mas);
     if (xa_is_node(root)) [[unlikely]] {
         mas->status = ma_start;
         return false;
+    }
+    if (min > 0) {
+        mas->status = ma_underflow;
+        return true;
     }
     mas->index = 0;
     mas->last = 0;

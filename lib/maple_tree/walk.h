@@ -107,8 +107,9 @@ inline void mas_may_activate(ma_state *mas)
 }
 
 // The entry at index 0 of a tree that had no nodes when the cursor looked: index and last become 0, status
-// ma_root. False, and the cursor is to start again, when the tree has got nodes in the meantime.
-bool mas_take_root(ma_state *mas, void **entry);
+// ma_root; with `min` above 0 nothing, and status ma_underflow (U8: 7.3 forgets the limit there). False, and
+// the cursor is to start again, when the tree has got nodes in the meantime.
+bool mas_take_root(ma_state *mas, unsigned long min, void **entry);
 
 // ---- one level (walk_level.cpp)
 

@@ -124,7 +124,7 @@ bool resume_prev(ma_state *mas, unsigned long from, unsigned long min, void **en
             mas->status = ma_underflow;
             return false;
         }
-        if (mas_take_root(mas, entry))
+        if (mas_take_root(mas, min, entry))
             return false;
     }
 }

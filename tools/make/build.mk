@@ -14,10 +14,11 @@ LOAD_SRCS  := $(sort $(filter-out %_test.cpp,$(wildcard slab/*.cpp tools/sweep/*
 CMD_SRCS   := $(sort $(wildcard tools/kmirror/*.cpp) tools/testing/sanitizers.cpp)
 CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
                 $(wildcard $(addsuffix /*_test.cpp,$(addprefix lib/,kernel/tests mm/tests cmocka/tests) \
-                                                   radix-tree-tests slab tools/sweep tools/testing))))
+                                                   radix-tree-tests slab tools/sweep tools/testing fuzz))))
 TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                   $(wildcard lib/kernel/tests/*.cpp lib/mm/tests/*.cpp radix-tree-tests/*.cpp \
                              tools/testing/*.cpp)) \
+                $(filter-out fuzz/engine.cpp fuzz/replay.cpp %_test.cpp,$(wildcard fuzz/*.cpp)) \
                 $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp) $(wildcard $(addprefix tools/kmirror/,slab*.cpp strace_*.cpp replay*.cpp)))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
 BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) $(addprefix tools/kmirror/,table.cpp json.cpp))
@@ -28,8 +29,8 @@ ifneq ($(NARROW),)
 LIB_SRCS   := $(sort $(filter-out lib/mm/% lib/kernel/topology_hwloc.cpp lib/kernel/stacktrace.cpp,$(LIB_SRCS)) \
                 $(wildcard lib/plain/*.cpp))
 LOAD_SRCS  := $(filter tools/sweep/%,$(LOAD_SRCS))
-CASE_SRCS  := $(filter-out slab/stress_test.cpp tools/testing/% lib/mm/% lib/cmocka/%,$(CASE_SRCS))
-TEST_HELP  := $(filter-out tools/kmirror/% lib/mm/%,$(TEST_HELP))
+CASE_SRCS  := $(filter-out slab/stress_test.cpp tools/testing/% fuzz/% lib/mm/% lib/cmocka/%,$(CASE_SRCS))
+TEST_HELP  := $(filter-out tools/kmirror/% lib/mm/% fuzz/%,$(TEST_HELP))
 endif
 
 objects = $(patsubst %,$(B)/obj/%.o,$1)

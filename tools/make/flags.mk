@@ -7,14 +7,14 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests check% kernel-% stress sweep bench bench-faults install \
+BUILDING := $(filter all lib tests fuzz-programs check% kernel-% stress sweep bench bench-faults install \
                      compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
 # ---- bad input -------------------------------------------------------------------------------------------
 
 KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR IMPL DEBUG_TREE SYSFS WHITEBOX BITS CMOCKA \
          CXX CC \
-         AREA ID \
+         AREA ID TARGET TIME FORK \
          CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
          CCACHE AR NM OBJDUMP READELF MAKEFLAGS SHELL
 GIVEN := $(foreach v,$(filter-out KMIRROR_%,$(.VARIABLES)), \
@@ -27,7 +27,7 @@ endif
 # one-of NAME, allowed values: exactly one of them, or the end.
 one-of = $(if $(and $(filter 1,$(words $($1))),$(filter $2,$($1))),, \
            $(error $1=$($1) is not possible; $1 is one of: $2))
-$(call one-of,SAN,none address thread)
+$(call one-of,SAN,none address thread fuzz)
 $(call one-of,RELEASE,0 1)
 $(call one-of,FAULTS,0 1)
 $(call one-of,WERROR,0 1)
@@ -131,11 +131,13 @@ BASEFLAGS := -g -fno-omit-frame-pointer -fPIC -pthread -Wall -Wextra \
 OPT_none    := -O2
 OPT_address := -O1
 OPT_thread  := -O1
+OPT_fuzz    := -O2
 SAN_none    :=
 # gcc's null check of a thread-local address tests the flags of an add that the linker turns into a lea,
 # which sets none: it reports at random. The address sanitizer sees accesses through a null pointer anyway.
 SAN_address := -fsanitize=address,undefined -fno-sanitize=vptr $(if $(IS_CLANG),,-fno-sanitize=null) \
                -fno-sanitize-recover=undefined
+SAN_fuzz    := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined
 SAN_thread  := -fsanitize=thread $(if $(IS_CLANG),,-Wno-tsan)
 # Test sources are many and each is short: compile time counts, not theirs. What they test has the flags
 # above.
@@ -155,7 +157,7 @@ flags-for = $(strip $(if $(filter $(UNSANITISED),$1),-O1, \
               $(if $(filter %_test.cpp pch,$1),$(TESTOPT),$(OPTFLAGS)) $(SANFLAGS)) \
             $(if $(filter lib/maple_tree/% lib/slub/% lib/mm/%,$1),$(if $(filter %_test.cpp,$1),,$(KERNEL_CODE))) \
             $(if $(filter tools/kmirror/options.cpp,$1),-DKMIRROR_VERSION='"$(VERSION)"') \
-            $(if $(and $(filter lib/slub/%,$1),$(filter address,$(SAN))), \
+            $(if $(and $(filter lib/slub/%,$1),$(filter address fuzz,$(SAN))), \
               -fno-sanitize=address -DKMIRROR_ASAN=1))
 
 cxx-command = $(CXX) $(CXXSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(call flags-for,$1) $(CXXFLAGS)

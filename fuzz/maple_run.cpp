@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The loop over a maple sequence, and its checks; see maple_run.h.
+#include "fuzz/maple_run.h"
+
+#include "fuzz/maple_print.h"
+#include "fuzz/target.h"
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+
+namespace kmirror::fuzz {
+namespace {
+
+using model::Range;
+using model::RangeMap;
+
+class Run {
+public:
+    Run(const Sequence &sequence, const MapleRunOptions &options)
+        : options_(options), sequence_(sequence), table_(options.ops, maple_kinds(sequence.setup)),
+          oracle_(maple_kinds(sequence.setup))
+    {
+    }
+
+    std::string go()
+    {
+        for (std::size_t i = 0; i < sequence_.operations.size(); i++)
+            if (std::string wrong = one(sequence_.operations[i]); !wrong.empty())
+                return "operation " + std::to_string(i + 1) + ", " +
+                       to_text(maple_grammar(), sequence_.operations[i]) + ": " + wrong;
+        for (unsigned tree = 0; tree < kMapleTrees; tree++)
+            if (std::string wrong = compare_all(tree); !wrong.empty())
+                return "at the end, tree " + std::to_string(tree) + ": " + wrong;
+        return {};
+    }
+
+private:
+    // A full comparison costs about as much as this many steps on its ranges.
+    static constexpr std::size_t kCreditPerStep = 4;
+
+    std::string one(const Operation &operation)
+    {
+        const Step step = oracle_.resolve(operation, table_);
+        if (step.skipped)
+            return {};
+        const maple_ops_position before = table_.position(step.tree);
+        const Answer expected = oracle_.expect(step, before);
+        if (options_.listener)
+            options_.listener(step, expected, table_);
+        Answer answer = table_.perform(step);
+        if (!expected.has_range) {
+            answer.has_range = false;
+            answer.first = answer.last = 0;
+        }
+        // Of a store over more than one leaf mas_store() does not say what was there.
+        if (step.op == MapleOp::CursorStore && !answer.entry)
+            answer.entry = expected.entry;
+        if (answer != expected)
+            return "expected " + to_string(expected) + "; found " + to_string(answer);
+        const bool copies = step.op == MapleOp::Dup;
+        return compare(copies ? step.other : step.tree, step, expected);
+    }
+
+    std::string compare(unsigned tree, const Step &step, const Answer &expected)
+    {
+        const bool every = options_.check == Check::Every;
+        const std::size_t cost = oracle_.map(tree).size() + 1;
+        credit_ += kCreditPerStep;
+        if (every || cost <= credit_) {
+            credit_ -= std::min(credit_, cost);
+            return compare_all(tree);
+        }
+        return compare_near(tree, expected.has_range ? expected.first : step.first);
+    }
+
+    std::string compare_all(unsigned tree)
+    {
+        const maple_ops *ops = table_.ops();
+        std::string wrong = oracle_.map(tree).differences(ops, table_.tree(tree));
+        ops->lock(table_.tree(tree));
+        if (ops->check(table_.tree(tree), false)) {
+            wrong += "the tree breaks its own rules\n";
+            ops->check(table_.tree(tree), true);
+        }
+        ops->unlock(table_.tree(tree));
+        return wrong;
+    }
+
+    // The ranges around an index, up and down.
+    std::string compare_near(unsigned tree, unsigned long index)
+    {
+        const maple_ops *ops = table_.ops();
+        const RangeMap &map = oracle_.map(tree);
+        maple_ops_cursor cursor;
+        std::string wrong;
+        ops->lock(table_.tree(tree));
+        ops->cursor_init(&cursor, table_.tree(tree), index ? index - 1 : 0);
+        void *entry = ops->mas_walk(&cursor);
+        for (unsigned i = 0; i < 4 && wrong.empty(); i++) {
+            maple_ops_position at;
+            ops->cursor_get(&cursor, &at);
+            const Range found{at.first, at.last, entry}, expected = map.at(at.first);
+            if (found != expected)
+                wrong = "expected " + to_string(expected) + ", found " + to_string(found);
+            if (at.last == ULONG_MAX)
+                break;
+            entry = ops->mas_next_range(&cursor, ULONG_MAX);
+        }
+        ops->unlock(table_.tree(tree));
+        return wrong;
+    }
+
+    const MapleRunOptions &options_;
+    const Sequence &sequence_;
+    MapleTable table_;
+    MapleOracle oracle_;
+    std::size_t credit_ = 0;
+};
+
+// Nodes that no tree holds any more. Freed ones may wait for a grace period, so they are counted only every so
+// often, and in Check::Every after each input.
+class NodeBalance {
+public:
+    NodeBalance(const maple_ops *ops, Check check) : ops_(ops), most_(check == Check::Every ? 1 : kSuspects) {}
+
+    void settle(std::span<const std::uint8_t> input)
+    {
+        suspects_.emplace_back(input.begin(), input.end());
+        if (suspects_.size() < most_)
+            return;
+        ops_->rcu_barrier();
+        if (const unsigned long alive = ops_->nr_allocated())
+            accuse(alive);
+        suspects_.clear();
+    }
+
+private:
+    static constexpr std::size_t kSuspects = 256;
+
+    // Runs each of the last inputs once more, to tell which one loses nodes.
+    void accuse(unsigned long alive)
+    {
+        for (const auto &suspect : suspects_) {
+            const Sequence sequence = decode(maple_grammar(), suspect);
+            const unsigned long before = ops_->nr_allocated();
+            run_maple(sequence, {ops_, Check::Budget, {}});
+            ops_->rcu_barrier();
+            if (ops_->nr_allocated() == before && suspects_.size() > 1)
+                continue;
+            std::fputs(to_text(maple_grammar(), "maple_store_fuzz", sequence).c_str(), stderr);
+            break;
+        }
+        fail(std::to_string(alive) + " nodes are lost" +
+             (suspects_.size() > 1 ? ", by the sequence above or by all of the last ones together" : ""));
+    }
+
+    const maple_ops *ops_;
+    const std::size_t most_;
+    std::vector<std::vector<std::uint8_t>> suspects_;
+};
+
+} // namespace
+
+std::array<unsigned, kMapleTrees> maple_kinds(const Setup &setup)
+{
+    std::array<unsigned, kMapleTrees> kinds{};
+    for (unsigned i = 0; i < kMapleTrees; i++)
+        kinds[i] = unsigned(setup[i] & 1 ? MAPLE_OPS_ALLOC : 0) | unsigned(setup[i] & 2 ? MAPLE_OPS_RCU : 0) |
+                   unsigned(setup[i] & 4 ? MAPLE_OPS_LOCK_EXTERN : 0);
+    return kinds;
+}
+
+std::string run_maple(const Sequence &sequence, const MapleRunOptions &options)
+{
+    MapleRunOptions filled = options;
+    if (!filled.ops)
+        filled.ops = kmirror_maple_ops();
+    return Run(sequence, filled).go();
+}
+
+void run_maple_input(std::span<const std::uint8_t> input, const maple_ops *ops)
+{
+    static const Check check = std::getenv("KMIRROR_FUZZ_EVERY") ? Check::Every : Check::Budget;
+    static NodeBalance balance(ops, check);
+    static Sequence sequence;
+    decode_into(maple_grammar(), input, sequence);
+    MapleRunOptions options{ops, check, {}};
+    if (verbosity())
+        options.listener = maple_narrator(verbosity());
+    if (const std::string wrong = run_maple(sequence, options); !wrong.empty())
+        fail(wrong);
+    if (const unsigned long warnings = new_warnings())
+        fail(std::to_string(warnings) + " warnings, printed above");
+    balance.settle(input);
+}
+
+} // namespace kmirror::fuzz

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The fuzz targets: one program each, B/fuzz/NAME. With SAN=fuzz (clang) they hold libFuzzer; else a main that
+# replays files. tools/make/fuzz runs them.
+
+FUZZ_TARGETS := $(sort $(patsubst fuzz/%.cpp,%,$(wildcard fuzz/*_fuzz.cpp)))
+FUZZ_SHARED  := $(sort $(filter-out fuzz/engine.cpp fuzz/replay.cpp fuzz/target_list.cpp %_test.cpp \
+                  %_fuzz.cpp,$(wildcard fuzz/*.cpp)) tools/testing/sanitizers.cpp)
+FUZZ_PROGRAMS := $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
+FUZZ_MAIN  := engine $(if $(filter fuzz,$(SAN)),,replay)
+FUZZ_LINK  := $(if $(filter fuzz,$(SAN)),-fsanitize=fuzzer)
+
+define fuzz-rule
+$(foreach m,$(FUZZ_MAIN),$(B)/fuzz/$1.$m.o): $(B)/fuzz/$1.%.o: fuzz/%.cpp $(B)/flags.stamp
+	$$(call say,CXX,$$< ($1))
+	@mkdir -p $$(@D)
+	$(Q)$$(CCACHE) $$(call cxx-command,$$<) -DKMIRROR_TARGET=$1 -MMD -MP -c $$< -o $$@
+$(B)/fuzz/$1: $(foreach m,$(FUZZ_MAIN),$(B)/fuzz/$1.$m.o) $(call objects,fuzz/$1.cpp) \
+              $(call objects,$(FUZZ_SHARED)) $(B)/libkmirror.a
+	$$(call say,LINK,$$@)
+	$(Q)$(CXX) $(SANFLAGS) $(FUZZ_LINK) $(LDFLAGS_ALL) -o $$@ $$^ $(LIB_LIBS)
+endef
+$(foreach t,$(FUZZ_TARGETS),$(eval $(call fuzz-rule,$t)))
+-include $(foreach t,$(FUZZ_TARGETS),$(foreach m,engine replay,$(B)/fuzz/$t.$m.d)) \
+         $(patsubst %.o,%.d,$(call objects,$(FUZZ_SHARED) $(wildcard fuzz/*_fuzz.cpp)))
+
+.PHONY: fuzz fuzz-smoke fuzz-programs
+fuzz-programs: $(FUZZ_PROGRAMS)
+
+FUZZ_ENV = O='$(O)' MAKE='$(MAKE)' TARGET='$(TARGET)' TIME='$(TIME)' FORK='$(FORK)' ARGS='$(ARGS)' \
+           TARGETS='$(FUZZ_TARGETS)' V=
+fuzz:
+	+$(Q)$(FUZZ_ENV) tools/make/fuzz run
+fuzz-smoke:
+	+$(Q)$(FUZZ_ENV) tools/make/fuzz smoke
