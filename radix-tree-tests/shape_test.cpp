@@ -46,6 +46,8 @@ class MapleShape : public MapleTest {};
 
 TEST_F(MapleShape, trees_have_the_heights_and_node_counts_of_linux_7_3)
 {
+    if (sizeof(long) != 8)
+        GTEST_SKIP() << "figures_test.cpp has the figures of 32 bit";
     for (const Shape &shape : kShapes)
         for (const unsigned rcu : {kPlain, kRcu}) {
             Tree tree(shape.flags | rcu);
@@ -108,6 +110,8 @@ void expect_reservations(unsigned flags)
 
 KMIRROR_MOCK_TEST(MapleReservation, holds_the_kernels_number_of_nodes_for_each_kind_of_store)
 {
+    if (sizeof(long) != 8)
+        GTEST_SKIP() << "figures_test.cpp has the figures of 32 bit";
     const Balance balance;
     for (const unsigned flags : kEveryKind)
         expect_reservations(flags);
@@ -117,6 +121,8 @@ KMIRROR_MOCK_TEST(MapleReservation, holds_the_kernels_number_of_nodes_for_each_k
 // collapse.
 KMIRROR_MOCK_TEST(MapleReservation, M23_counts_a_root_with_three_children_as_one_that_may_collapse)
 {
+    if (sizeof(long) != 8)
+        GTEST_SKIP() << "figures_test.cpp has the figures of 32 bit";
     const Balance balance;
     for (const auto &[flags, count] :
          {std::pair{kPlain, 500ul}, {kRcu, 620ul}, {kAlloc, 320ul}, {kAllocRcu, 380ul}}) {
@@ -186,6 +192,8 @@ KMIRROR_MOCK_TEST(MapleReservation, M22_M23_is_enough_while_high_trees_are_eaten
 
 KMIRROR_MOCK_TEST(MapleReservation, that_the_budget_cannot_serve_fails_and_holds_nothing)
 {
+    if (sizeof(long) != 8)
+        GTEST_SKIP() << "figures_test.cpp has the figures of 32 bit";
     const Balance balance;
     JudgedTree tree(kAllocRcu);
     for (unsigned long i = 0; i <= 100; i++)

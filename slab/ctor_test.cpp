@@ -136,7 +136,7 @@ TEST(SlabFreePointer, is_outside_of_a_typesafe_object_that_did_not_place_it)
 TEST(SlabFreePointer, is_refused_outside_of_the_object_or_off_a_word)
 {
     const kmirror::testing::ExpectWarnings none(0);
-    for (unsigned link : {40u, 48u, 4u, 1u}) {
+    for (unsigned link : {40u, 48u, unsigned(sizeof(void *)) / 2, 1u}) {
         slab_ops_cache_args args = args_of(40, SLAB_OPS_TYPESAFE_BY_RCU);
         args.use_freeptr_offset = true;
         args.freeptr_offset = link;

@@ -82,7 +82,7 @@ TEST(SlabSanitizer, sees_a_read_of_an_object_that_waited_in_a_whole_rcu_sheaf)
 {
     expect_report([] {
         slab_ops_cache *cache = new_cache(100);
-        void *objects[60];
+        void *objects[150];
         for (void *&object : objects)
             object = ops().alloc(cache, SLAB_OPS_KERNEL);
         for (void *object : objects)

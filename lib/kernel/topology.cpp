@@ -226,7 +226,7 @@ int kmirror_parse_size(const char *text, const char **end, unsigned long *bytes)
     if (at == text)
         return -EINVAL;
     if (const int shift = unit_shift(*at); shift != 0) {
-        if (value > (~0UL >> 1 >> shift))
+        if (shift >= BITS_PER_LONG || value > (~0UL >> 1 >> shift))
             return -EINVAL;
         value <<= shift;
         ++at;

@@ -102,7 +102,7 @@ TEST(Bitops, Rounding)
     EXPECT_EQ(int_sqrt(0), 0u);
     EXPECT_EQ(int_sqrt(99), 9u);
     EXPECT_EQ(int_sqrt(100), 10u);
-    EXPECT_EQ(int_sqrt(~0UL), 0xffffffffu);
+    EXPECT_EQ(int_sqrt(~0UL), (1ul << BITS_PER_LONG / 2) - 1);
     EXPECT_EQ(min_t(unsigned int, -1, 5), 5u);
     EXPECT_EQ(clamp_t(int, 9, 1, 4), 4);
 }
@@ -181,7 +181,7 @@ TEST(Atomic, NoUpdateIsLost)
     kmirror::testing::run_threads(4, [&](int index) {
         for (int round = 0; round < 5000; ++round) {
             atomic64_inc(&v);
-            change_bit(static_cast<unsigned long>(index) + 62, words);
+            change_bit(static_cast<unsigned long>(index) + BITS_PER_LONG - 2, words);
         }
     });
     EXPECT_EQ(atomic64_read(&v), 20000);

@@ -257,6 +257,8 @@ union Shared {
 
 TEST(SpinlockPthread, WhatPthreadInitLeavesIsUnlocked)
 {
+    if (sizeof(long) != 8)
+        GTEST_SKIP() << "spinlock_t and pthread_mutex_t share an object of 64 bit only";
     Shared shared;
     std::memset(static_cast<void *>(&shared), 0, sizeof(shared));
     EXPECT_TRUE(spin_trylock(&shared.spin));
@@ -269,6 +271,8 @@ TEST(SpinlockPthread, WhatPthreadInitLeavesIsUnlocked)
 
 TEST(SpinlockPthread, EachSeesTheOthersLock)
 {
+    if (sizeof(long) != 8)
+        GTEST_SKIP() << "spinlock_t and pthread_mutex_t share an object of 64 bit only";
     Shared shared;
     spin_lock(&shared.spin);
     EXPECT_EQ(pthread_mutex_trylock(&shared.mutex), EBUSY);
@@ -281,6 +285,8 @@ TEST(SpinlockPthread, EachSeesTheOthersLock)
 // Under the thread sanitizer each call keeps to its kind: the sanitizer's own books do not mix them.
 TEST(SpinlockPthread, BothKindsExcludeAndWakeEachOther)
 {
+    if (sizeof(long) != 8)
+        GTEST_SKIP() << "spinlock_t and pthread_mutex_t share an object of 64 bit only";
     Shared shared;
     unsigned long count = 0, inside = 0, not_alone = 0;
     run_threads(6, [&](int index) {
@@ -322,6 +328,8 @@ private:
 // Sleepers of the word and sleepers of the queue, arranged so that one wake-up must lead to the next.
 TEST(SpinlockPthread, OneSleeperWakesTheNextOfTheOtherKind)
 {
+    if (sizeof(long) != 8)
+        GTEST_SKIP() << "spinlock_t and pthread_mutex_t share an object of 64 bit only";
     Shared shared;
     spin_lock(&shared.spin);
     Taker first(shared, false); // head, asleep on the word
@@ -336,6 +344,8 @@ TEST(SpinlockPthread, OneSleeperWakesTheNextOfTheOtherKind)
 
 TEST(SpinlockPthread, AMovedSleeperWakesWhoCameToTheWordLater)
 {
+    if (sizeof(long) != 8)
+        GTEST_SKIP() << "spinlock_t and pthread_mutex_t share an object of 64 bit only";
     Shared shared;
     spin_lock(&shared.spin);
     Taker head(shared, false);
