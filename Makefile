@@ -32,12 +32,12 @@ KMIRROR_PAGE_SHIFT ?= 12
 
 BITS    ?= 64
 
-SAN_DEFAULT := $(if $(filter check check-unit check-capi tests,$(MAKECMDGOALS)),address,none)
+SAN_DEFAULT := $(if $(filter check check-unit check-generations check-capi tests,$(MAKECMDGOALS)),address,none)
 SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
 
-.PHONY: help deps all lib tests fuzz check check-unit check-kernel check-instrumentable mutate stress sweep bench bench-faults install clean
+.PHONY: help deps all lib tests fuzz check check-unit check-generations check-kernel check-instrumentable mutate stress sweep bench bench-faults install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -46,6 +46,7 @@ help:
 	@echo 'make check                  every test, under the address and undefined-behaviour sanitizers'
 	@echo 'make check SAN=thread       the concurrent tests, under the thread sanitizer'
 	@echo 'make check-unit             the GoogleTest part of check alone'
+	@echo 'make check-generations      slab/ in each generation, with debugging and without: a table; also SAN=thread'
 	@echo 'make check-kernel KDIR=     the kernel'"'"'s own tests of the maple tree, unmodified, on this library'
 	@echo 'make check KDIR= IMPL=kernel   this project'"'"'s tests of the maple tree on the tree'"'"'s own lib/maple_tree.c'
 	@echo 'make check-cmocka           cmocka'"'"'s own tests on the real library and on ours, verdict by verdict'

@@ -6,6 +6,7 @@
 #include "slab/slab_test.h"
 
 #include <kmirror/fault.h>
+#include <kmirror/slab_info.h>
 #include <kmirror/stop_point.h>
 #include <linux/hardirq.h>
 #include <linux/irq_work.h>
@@ -95,11 +96,14 @@ KMIRROR_TEST_IN(SlabAccount, is_for_those_who_asked, MACHINE)
     }).join();
     EXPECT_EQ(test.charged(), 0) << "whoever frees it";
     set_active_objcg(&test.group);
+    struct kmirror_slab_geometry of_class;
+    kmirror_slab_geometry(__kmalloc_bucket(1000, 0), &of_class);
+    const long each_of_class = long(of_class.size + sizeof(void *));
     void *kmalloced = kmalloc(1000, GFP_KERNEL_ACCOUNT);
-    EXPECT_EQ(test.charged(), 1024 + long(sizeof(void *)));
+    EXPECT_EQ(test.charged(), each_of_class);
     kfree(kmalloced);
     void *nolock = kmalloc_nolock(1000, __GFP_ACCOUNT, NUMA_NO_NODE);
-    EXPECT_EQ(test.charged(), 1024 + long(sizeof(void *)));
+    EXPECT_EQ(test.charged(), each_of_class);
     kfree_nolock(nolock);
 }
 
@@ -201,11 +205,17 @@ KMIRROR_TEST_IN(SlabAccount, who_has_no_memory_takes_the_vector_that_came_meanwh
     set_active_objcg(nullptr);
     void *first = cache.alloc(); // the slab is there, and has no vector
     set_active_objcg(&test.group);
+    kmem_cache *of_vectors = __kmalloc_bucket(2048, 0);
+    std::vector<void *> taken;
     void *second = nullptr;
     const auto visit = [&](const char *function, const char *operation) {
         if (second || std::strcmp(function, "alloc_slab_page") || std::strcmp(operation, "alloc_pages"))
             return;
         second = cache.alloc();
+        // What is left of the second's page would be found on the next try.
+        for (struct kmirror_slab_counts left; kmirror_slab_counts(of_vectors, NUMA_NO_NODE, &left),
+             left.used_objects < left.total_objects;)
+            taken.push_back(kmalloc(2048, GFP_KERNEL));
         kmirror_fail_from_nth(1);
     };
     void *third;
@@ -221,6 +231,8 @@ KMIRROR_TEST_IN(SlabAccount, who_has_no_memory_takes_the_vector_that_came_meanwh
     EXPECT_EQ(test.charged(), 2 * each(cache));
     for (void *object : {first, second, third})
         cache.free(object);
+    for (void *object : taken)
+        kfree(object);
 }
 
 // Many threads at once on fresh slabs, half of whose vectors fail: one vector a slab, no charge lost.

@@ -52,6 +52,7 @@ std::vector<kmem_cache *> size_classes()
 KMIRROR_TEST_IN(SlabBoot, makes_one_sheaf_a_cpu_for_each_size_class,
                 "KMIRROR_MACHINE=pack:2 numa:1 core:4 pu:1")
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     kmem_cache_init();
     const std::vector<kmem_cache *> classes = size_classes();
@@ -85,6 +86,7 @@ KMIRROR_TEST_IN(ConcurrentSlabBoot, is_done_once_when_all_threads_come_first,
 KMIRROR_TEST_IN(SlabBoot, first_use_of_every_size_class_needs_no_second_level_of_sheaves,
                 "KMIRROR_MACHINE=pack:1 core:2 pu:1")
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Pinned here;
     for (std::size_t bytes = 8; bytes <= 8192; bytes *= 2) {

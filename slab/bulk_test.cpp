@@ -31,6 +31,7 @@ TEST(SlabBulk, hands_out_each_object_once)
 
 TEST(SlabBulk, empties_sheaf_and_barn_before_it_takes_new_slabs)
 {
+    WITHOUT_DEBUGGING();
     WHERE_SHEAVES_ARE();
     Pinned here;
     Cache cache(256, 0, 32);
@@ -97,6 +98,7 @@ TEST(SlabBulk, frees_objects_of_several_caches_without_being_told_which)
 
 TEST(SlabBulk, counts_sheaf_objects_as_fast_and_slab_objects_as_slow)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Pinned here;
     Cache cache(256, 0, 32);
@@ -120,6 +122,7 @@ TEST(SlabBulk, counts_sheaf_objects_as_fast_and_slab_objects_as_slow)
 // the CPU's main sheaf.
 TEST(SlabBulk, takes_what_is_withheld_as_not_freed)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     if (!KMIRROR_ASAN)
         GTEST_SKIP() << "no free is withheld";

@@ -183,6 +183,7 @@ KMIRROR_TEST_IN(ConcurrentSlabRcu, readers_never_see_a_reused_object, "KMIRROR_M
 KMIRROR_TEST_IN(ConcurrentSlabNode, a_refill_does_not_wait_for_another_nodes_list_lock,
                 "KMIRROR_MACHINE=numa:2 core:1 pu:1")
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Cache cache(256, 0, 32);
     std::vector<void *> remote;

@@ -12,6 +12,7 @@ namespace {
 
 KMIRROR_TEST_IN(SlabCpu, has_sheaves_of_its_own, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
+    WITHOUT_DEBUGGING();
     WHERE_SHEAVES_ARE();
     Cache cache(256, 0, 32);
     for (int cpu = 0; cpu < 4; cpu++) {
@@ -27,6 +28,7 @@ KMIRROR_TEST_IN(SlabCpu, has_sheaves_of_its_own, "KMIRROR_MACHINE=pack:1 core:4 
 
 KMIRROR_TEST_IN(SlabCpu, trades_with_others_through_the_barn, "KMIRROR_MACHINE=pack:1 core:2 pu:1")
 {
+    WITHOUT_DEBUGGING();
     WHERE_SHEAVES_ARE();
     Cache cache(256, 0, 32);
     std::vector<void *> objects;
@@ -48,6 +50,7 @@ KMIRROR_TEST_IN(SlabCpu, trades_with_others_through_the_barn, "KMIRROR_MACHINE=p
 
 KMIRROR_TEST_IN(SlabCpu, going_offline_gives_its_sheaves_back, "KMIRROR_MACHINE=pack:1 core:4 pu:1")
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     Cache cache(256, 0, 32);
     std::vector<void *> live;

@@ -14,7 +14,7 @@ constexpr slab_flags_t kDebug = kAllChecks | SLAB_TRACE | SLAB_FAILSLAB;
 class Options {
 public:
     explicit Options(const char *text) { EXPECT_EQ(kmirror_slab_debug(text), 0); }
-    ~Options() { kmirror_slab_debug(nullptr); }
+    ~Options() { kmirror_slab_debug(debugging()); }
     Options(const Options &) = delete;
     Options &operator=(const Options &) = delete;
 };

@@ -5,6 +5,8 @@
 
 #include "slab/debug_test.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace kmirror::slab_test {
@@ -59,6 +61,15 @@ TEST(SlabDebugSites, places_are_listed_by_their_number_of_objects)
     EXPECT_EQ(counts[0], 7u);
     EXPECT_EQ(counts[4], 3u);
     EXPECT_EQ(counts[5], 1u);
+    // Of equal ones that which comes first in the program.
+    std::vector<SiteFunction> ones;
+    for (const std::string &line : lines)
+        if (is_site(line) && std::stoul(line) == 1)
+            ones.push_back(sites.at(std::stoul(line.substr(line.find("debug_site<") + 11))));
+    EXPECT_EQ(ones.size(), 25u);
+    EXPECT_TRUE(std::is_sorted(ones.begin(), ones.end(), [](SiteFunction a, SiteFunction b) {
+        return reinterpret_cast<std::uintptr_t>(a) < reinterpret_cast<std::uintptr_t>(b);
+    }));
     // The first frame of a place is the place.
     EXPECT_NE(lines[1].find("debug_site<29>"), std::string::npos) << lines[1];
     EXPECT_NE(lines[0].find(" age="), std::string::npos) << lines[0];

@@ -94,13 +94,13 @@ TEST(SlabZeroingSwitches, constructed_poisoned_and_typesafe_objects_keep_their_b
     EXPECT_TRUE(all_are(object, 0, 64, 0xc7));
     constructed.free(object);
 
-    DebugCache typesafe(SLAB_TYPESAFE_BY_RCU);
+    DebugCache typesafe(SLAB_TYPESAFE_BY_RCU, 64, {}, "slab_debug_typesafe");
     object = typesafe.alloc();
     fill(object, 0xd1, 64);
     typesafe.free(object);
     EXPECT_TRUE(all_are(object, 0, 64, 0xd1));
 
-    DebugCache poisoned(SLAB_POISON);
+    DebugCache poisoned(SLAB_POISON, 64, {}, "slab_debug_poisoned");
     object = poisoned.alloc();
     EXPECT_TRUE(all_are(object, 0, 63, POISON_FREE));
     poisoned.free(object);
@@ -112,6 +112,7 @@ TEST(SlabZeroingSwitches, constructed_poisoned_and_typesafe_objects_keep_their_b
 KMIRROR_TEST_IN(SlabZeroingSwitches, size_classes_and_whole_pages_follow_the_environment,
                 "KMIRROR_INIT_ON_ALLOC=1")
 {
+    WITHOUT_DEBUGGING();
     for (size_t bytes : {size_t{24}, size_t{500}, size_t{KMALLOC_MAX_CACHE_SIZE + 1}})
         for (int round = 0; round < 2; round++) {
             void *object = kmalloc(bytes, GFP_KERNEL);

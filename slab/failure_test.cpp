@@ -66,7 +66,7 @@ TEST_F(SlabFailure, of_creation_leaves_nothing_behind)
             ops().destroy(made);
             balance.expect_same();
         });
-        EXPECT_GT(failures, 3u) << "the cache, its name, its nodes and its sheaves can each fail";
+        EXPECT_GT(failures, debugging() ? 2u : 3u) << "the cache, its name, its nodes and its sheaves can each fail";
     }
 }
 
@@ -92,6 +92,7 @@ TEST_F(SlabFailure, of_one_allocation_is_null_or_an_object)
 // The second slab of a refill fails: what the first gave must not be lost (a real bug of 7.0).
 TEST_F(SlabFailure, of_a_refill_half_way_loses_no_object)
 {
+    WITHOUT_DEBUGGING();
     WHERE_SHEAVES_ARE();
     ASSERT_GT(kCapacity, cache.geometry().objects) << "a sheaf must need two slabs";
     const unsigned failures = each_failure(FailMode::FromThenOn, [&](Attempt &attempt) {
@@ -188,6 +189,7 @@ TEST_F(SlabFailure, of_a_refill_leaves_the_sheaf_and_its_objects)
 
 TEST_F(SlabFailure, while_returning_a_sheaf_loses_nothing)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     const unsigned failures = each_failure([&](Attempt &attempt) {
         attempt.pause();
@@ -210,6 +212,7 @@ TEST_F(SlabFailure, while_returning_a_sheaf_loses_nothing)
 
 TEST_F(SlabFailure, of_sheaf_memory_does_not_disturb_a_free)
 {
+    WITHOUT_DEBUGGING();
     WHERE_SHEAVES_ARE();
     const unsigned failures = each_failure([&](Attempt &attempt) {
         attempt.pause();
@@ -227,6 +230,7 @@ TEST_F(SlabFailure, of_sheaf_memory_does_not_disturb_a_free)
 
 TEST_F(SlabFailure, of_sheaf_memory_does_not_disturb_kfree_rcu)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     const unsigned failures = each_failure([&](Attempt &attempt) {
         attempt.pause();

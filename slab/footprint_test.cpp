@@ -49,6 +49,7 @@ unsigned long most_kept(const Cache &cache)
 
 TEST(SlabFootprint, is_the_live_objects_and_a_bounded_rest)
 {
+    WITHOUT_DEBUGGING();
     std::printf("# %zu objects on one CPU of %d\n", kLive, ops().nr_cpus());
     std::printf("# %-17s %5s %17s %16s %16s\n", "generation", "size", "bytes per object", "kept slabs",
                 "kept bytes");

@@ -38,6 +38,7 @@ bool is_c(const std::string &generation) { return generation == "sheaves"; }
 template <class Body>
 void in_each_generation(Body body)
 {
+    WITHOUT_DEBUGGING();
     for (const char *generation : kGenerations) {
         SCOPED_TRACE(generation);
         const OfGeneration chosen(generation);

@@ -69,6 +69,7 @@ KMIRROR_TEST_IN(SlabGenerationNode, is_the_cpus_own_or_the_asked_one, FOUR_NODES
 // A node in turn with the CPU's own: the CPU's slab is given up each time, and none of its objects is lost.
 KMIRROR_TEST_IN(SlabGenerationNode, mismatch_gives_up_the_cpus_slab, TWO_NODES)
 {
+    WITHOUT_DEBUGGING();
     const OfGeneration chosen("cpu-slab");
     Pinned here(0);
     Cache cache(256);

@@ -86,6 +86,7 @@ TEST(SlabGeneration, numbers_out_of_range_are_refused)
 
 TEST(SlabGeneration, caches_of_two_are_not_merged)
 {
+    WITHOUT_DEBUGGING();
     slab_ops_cache_args args{};
     args.size = 1000;
     const auto create = [&](const char *name) { return ops().create(name, &args); };
@@ -137,6 +138,7 @@ TEST(SlabGeneration, all_live_side_by_side)
 
 KMIRROR_TEST_IN(SlabGeneration, cpu_partial_says_how_long_a_chain_gets, EIGHT_CPUS)
 {
+    WITHOUT_DEBUGGING();
     const OfGeneration chosen("cpu-slab");
     for (const long objects : {0L, 16L, 100L}) {
         const Tuned limit(KMIRROR_SLAB_CPU_PARTIAL, objects);
@@ -161,6 +163,7 @@ KMIRROR_TEST_IN(SlabGeneration, cpu_partial_says_how_long_a_chain_gets, EIGHT_CP
 // A chain of 0 slabs: an allocation takes one slab of the list, not a batch.
 KMIRROR_TEST_IN(SlabGeneration, cpu_partial_of_0_takes_single_slabs, EIGHT_CPUS)
 {
+    WITHOUT_DEBUGGING();
     const OfGeneration chosen("cpu-slab");
     const Tuned limit(KMIRROR_SLAB_CPU_PARTIAL, 0);
     Pinned here(0);
@@ -181,6 +184,7 @@ KMIRROR_TEST_IN(SlabGeneration, cpu_partial_of_0_takes_single_slabs, EIGHT_CPUS)
 
 KMIRROR_TEST_IN(SlabGeneration, barn_limits_say_how_many_sheaves_are_kept, EIGHT_CPUS)
 {
+    WITHOUT_DEBUGGING();
     for (const char *generation : {"double", "sheaves"}) {
         const OfGeneration chosen(generation);
         const Tuned full(KMIRROR_SLAB_BARN_FULL, 3);
@@ -195,6 +199,7 @@ KMIRROR_TEST_IN(SlabGeneration, barn_limits_say_how_many_sheaves_are_kept, EIGHT
 // Allocations alone, never a free: with the spare kept two sheaves trade places and no barn lock is taken.
 KMIRROR_TEST_IN(SlabGeneration, kept_spare_saves_the_barn_lock, EIGHT_CPUS)
 {
+    WITHOUT_DEBUGGING();
     for (const char *generation : {"double", "sheaves"})
         for (const long keep : {0L, 1L}) {
             const OfGeneration chosen(generation);

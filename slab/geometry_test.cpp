@@ -66,14 +66,20 @@ void expect_edge_geometries()
 
 TEST(SlabGeometry, follows_the_kernels_rules_for_every_small_size)
 {
+    WITHOUT_DEBUGGING();
     for (unsigned size = 1; size <= 300; size += size < 72 ? 1 : 7)
         expect_geometry(args_of(size));
 }
 
-TEST(SlabGeometry, follows_the_kernels_rules_around_every_edge) { expect_edge_geometries(); }
+TEST(SlabGeometry, follows_the_kernels_rules_around_every_edge)
+{
+    WITHOUT_DEBUGGING();
+    expect_edge_geometries();
+}
 
 TEST(SlabGeometry, follows_the_kernels_rules_for_random_arguments)
 {
+    WITHOUT_DEBUGGING();
     KMIRROR_RANDOM(random);
     for (int i = 0; i < 150; i++) {
         slab_ops_cache_args args = args_of(unsigned(pick(random, 1, pick(random, 0, 1) ? 400 : 20000)));
@@ -97,12 +103,14 @@ TEST(SlabGeometry, follows_the_kernels_rules_for_random_arguments)
 
 KMIRROR_TEST_IN(SlabGeometry, follows_the_kernels_rules_on_1_cpu, "KMIRROR_MACHINE=pack:1 core:1 pu:1")
 {
+    WITHOUT_DEBUGGING();
     ASSERT_EQ(cpus(), 1u);
     expect_edge_geometries();
 }
 
 KMIRROR_TEST_IN(SlabGeometry, follows_the_kernels_rules_on_8_cpus, "KMIRROR_MACHINE=pack:1 core:8 pu:1")
 {
+    WITHOUT_DEBUGGING();
     ASSERT_EQ(cpus(), 8u);
     expect_edge_geometries();
 }
@@ -110,6 +118,7 @@ KMIRROR_TEST_IN(SlabGeometry, follows_the_kernels_rules_on_8_cpus, "KMIRROR_MACH
 KMIRROR_TEST_IN(SlabGeometry, follows_the_kernels_rules_on_192_cpus,
                 "KMIRROR_MACHINE=pack:2 numa:2 core:24 pu:2")
 {
+    WITHOUT_DEBUGGING();
     ASSERT_EQ(cpus(), 192u);
     for (unsigned size : {8u, 64u, 100u, 256u, 1000u, 4096u, 9000u, 40000u})
         expect_geometry(args_of(size));

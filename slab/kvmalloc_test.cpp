@@ -64,6 +64,7 @@ KMIRROR_TEST_IN(SlabKvmalloc, is_kmalloc_while_there_is_a_block, SMALL_MACHINE)
 
 KMIRROR_TEST_IN(SlabKvmalloc, takes_single_pages_when_there_is_no_block, SMALL_MACHINE)
 {
+    WITHOUT_DEBUGGING();
     kmem_cache_init();
     const Fragmented world;
     const unsigned long before = free_pages_now();

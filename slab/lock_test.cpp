@@ -92,6 +92,7 @@ KMIRROR_TEST_IN(SlabLocks, of_the_cpu_set_comes_before_the_list_of_caches, CHECK
 // The checks above do see it when it is done.
 KMIRROR_TEST_IN(SlabLocks, taken_in_a_forbidden_order_are_reported, CHECKED)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     forbid("&barn->lock", "&n->list_lock");
     Cache cache(256);

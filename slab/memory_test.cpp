@@ -178,6 +178,7 @@ KMIRROR_TEST_IN(SlabReserve, objects_do_not_enter_a_sheaf_when_freed, SMALL_MACH
 
 KMIRROR_TEST_IN(SlabReserve, objects_send_their_whole_rcu_sheaf_to_the_slabs, SMALL_MACHINE)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     Pinned here;
     Cache hog(4096), cache(256, 0, 32);

@@ -23,6 +23,7 @@ constexpr unsigned kSize = 3000;
 
 TEST(SlabMerge, caches_of_one_geometry_are_one_cache)
 {
+    WITHOUT_DEBUGGING();
     slab_ops_cache_args args = mergeable(kSize);
     slab_ops_cache *first = ops().create("slab_test_first", &args);
     slab_ops_cache *second = ops().create("slab_test_second", &args);
@@ -37,6 +38,7 @@ TEST(SlabMerge, caches_of_one_geometry_are_one_cache)
 
 TEST(SlabMerge, a_slightly_larger_alias_widens_what_is_zeroed)
 {
+    WITHOUT_DEBUGGING();
     slab_ops_cache_args small = mergeable(kSize - 4), large = mergeable(kSize);
     slab_ops_cache *first = ops().create("slab_test_first", &small);
     slab_ops_cache *second = ops().create("slab_test_second", &large);
@@ -97,6 +99,7 @@ TEST(SlabMerge, a_cache_with_a_constructor_is_not_joined_either)
 // A cache may be joined by any number of names; each is one use.
 TEST(SlabMerge, a_cache_goes_with_its_last_name)
 {
+    WITHOUT_DEBUGGING();
     slab_ops_cache_args args = mergeable(kSize);
     slab_ops_cache *first = ops().create("slab_test_first", &args);
     for (const char *name : {"slab_test_b", "slab_test_c", "slab_test_b"})
@@ -128,11 +131,17 @@ std::vector<std::string> aliases_of(slab_ops_cache *cache)
 // As the links in sysfs: each name once, until the cache goes; a name is that of one cache at a time.
 TEST(SlabMerge, names_are_remembered_and_move_with_their_last_user)
 {
+    WITHOUT_DEBUGGING();
     slab_ops_cache_args args = mergeable(kSize), other = mergeable(kSize + 16);
     slab_ops_cache *first = ops().create("slab_test_first", &args);
     EXPECT_EQ(aliases_of(first), std::vector<std::string>{});
-    for (const char *name : {"slab_test_b", "slab_test_c", "slab_test_b", "slab_test_first"})
+    for (const char *name : {"slab_test_b", "slab_test_c", "slab_test_b"})
         ops().create(name, &args);
+    {
+        // A further name may come again, a first one is warned of.
+        const kmirror::testing::ExpectWarnings one(KMIRROR_RELEASE ? 0 : 1);
+        ops().create("slab_test_first", &args);
+    }
     EXPECT_EQ(aliases_of(first), (std::vector<std::string>{"slab_test_b", "slab_test_c"}));
     slab_ops_cache *second = ops().create("slab_test_second", &other);
     ASSERT_NE(first, second);
@@ -148,6 +157,7 @@ TEST(SlabMerge, names_are_remembered_and_move_with_their_last_user)
 // The object that is to be joined fits with less than a word to spare, and its alignment divides the size.
 TEST(SlabMerge, needs_the_size_within_a_word_and_an_alignment_that_divides_it)
 {
+    WITHOUT_DEBUGGING();
     slab_ops_cache_args base = mergeable(kSize); // 3000
     slab_ops_cache *first = ops().create("slab_test_first", &base);
     const auto joins = [&](unsigned size, unsigned align) {

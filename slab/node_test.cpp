@@ -39,6 +39,7 @@ KMIRROR_TEST_IN(SlabNode, local_allocations_stay_on_the_cpus_node, FOUR_NODES)
 
 KMIRROR_TEST_IN(SlabNode, the_asked_node_is_where_the_object_is, FOUR_NODES)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Pinned here(0);
     Cache cache(200);
@@ -55,6 +56,7 @@ KMIRROR_TEST_IN(SlabNode, the_asked_node_is_where_the_object_is, FOUR_NODES)
 
 KMIRROR_TEST_IN(SlabNode, an_object_of_another_node_does_not_enter_the_sheaf, FOUR_NODES)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Pinned here(cpu_of(0));
     Cache cache(200);
@@ -71,6 +73,7 @@ KMIRROR_TEST_IN(SlabNode, an_object_of_another_node_does_not_enter_the_sheaf, FO
 
 KMIRROR_TEST_IN(SlabNode, a_bulk_free_sorts_out_the_objects_of_other_nodes, FOUR_NODES)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Pinned here(cpu_of(1));
     Cache cache(256, 0, 32);
@@ -100,6 +103,7 @@ KMIRROR_TEST_IN(SlabNode, kfree_rcu_of_another_nodes_object_bypasses_the_sheaf, 
 
 KMIRROR_TEST_IN(SlabNode, each_node_has_a_barn_of_its_own, FOUR_NODES)
 {
+    WITHOUT_DEBUGGING();
     WHERE_SHEAVES_ARE();
     Cache cache(256, 0, 32);
     for (int node = 0; node < ops().nr_nodes(); node++) {
@@ -113,6 +117,7 @@ KMIRROR_TEST_IN(SlabNode, each_node_has_a_barn_of_its_own, FOUR_NODES)
 
 KMIRROR_TEST_IN(SlabNode, a_sheaf_of_kfree_rcu_goes_to_the_barn_of_the_cpus_node, FOUR_NODES)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     Cache cache(256, 0, 32);
     Pinned there(cpu_of(2));
@@ -164,6 +169,7 @@ KMIRROR_TEST_IN(SlabNode, other_nodes_partial_slabs_serve_when_they_are_many, FO
 // those.
 KMIRROR_TEST_IN(SlabNode, the_asked_node_is_kept_even_when_the_sheaf_holds_objects_of_another, FOUR_NODES)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Cache cache(256, 0, 32);
     kmirror_slab_set_defrag_ratio(as_kmem_cache(cache), 1024);
@@ -193,6 +199,7 @@ KMIRROR_TEST_IN(SlabNode, the_asked_node_is_kept_even_when_the_sheaf_holds_objec
 KMIRROR_TEST_IN(SlabNode, without_memory_works_like_its_neighbour, "KMIRROR_MACHINE=numa:2 core:2 pu:1",
                 "KMIRROR_MEM=0:256M,1:0")
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Cache cache(256, 0, 32);
     Pinned here(cpu_of(1));

@@ -146,6 +146,7 @@ KMIRROR_TEST_IN(SlabNolock, fails_when_the_next_class_is_locked_as_well, ALONE)
 
 KMIRROR_TEST_IN(SlabNolock, leaves_a_barn_alone_that_is_locked, ALONE)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     kmem_cache_init();
     Pinned here;

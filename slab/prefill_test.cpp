@@ -50,6 +50,7 @@ TEST_F(SlabPrefill, gives_at_least_what_was_asked_for)
 
 TEST_F(SlabPrefill, fills_to_the_capacity_and_an_oversize_sheaf_exactly)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     slab_ops_sheaf *regular = prefill(3);
     EXPECT_EQ(ops().sheaf_size(regular), kCapacity);
@@ -64,6 +65,7 @@ TEST_F(SlabPrefill, of_nothing_is_null) { EXPECT_EQ(prefill(0), nullptr); }
 
 TEST_F(SlabPrefill, takes_the_spare_first_then_the_barn)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     cache.free(cache.alloc_many(kCapacity * 4)); // main, spare and two full sheaves in the barn
     ASSERT_EQ(cache.counts().barn_full, 2u);
@@ -85,6 +87,7 @@ TEST_F(SlabPrefill, takes_the_spare_first_then_the_barn)
 
 TEST_F(SlabPrefill, returns_a_partly_used_sheaf_as_spare_or_topped_up_to_the_barn)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     slab_ops_sheaf *first = prefill(10), *second = prefill(10);
     std::vector<void *> objects{take(first), take(first), take(second), take(second)};
@@ -98,6 +101,7 @@ TEST_F(SlabPrefill, returns_a_partly_used_sheaf_as_spare_or_topped_up_to_the_bar
 
 TEST_F(SlabPrefill, a_partly_full_spare_takes_frees_before_the_barn_is_asked)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     std::vector<void *> filling = cache.alloc_many(kCapacity);
     slab_ops_sheaf *sheaf = prefill(10);
@@ -117,6 +121,7 @@ TEST_F(SlabPrefill, a_partly_full_spare_takes_frees_before_the_barn_is_asked)
 
 TEST_F(SlabPrefill, flushes_a_returned_sheaf_when_the_barn_has_enough)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     cache.free(cache.alloc_many(kCapacity * (2 + rules::kBarnFullMax)));
     slab_ops_sheaf *spare = prefill(1), *from_barn = prefill(1);
@@ -148,6 +153,7 @@ TEST_F(SlabPrefill, refill_to_what_is_there_changes_nothing)
 
 TEST_F(SlabPrefill, refill_tops_up_a_sheaf_and_replaces_one_that_is_too_small)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     slab_ops_sheaf *sheaf = prefill(5), *before = sheaf;
     std::vector<void *> objects = take_all(sheaf);

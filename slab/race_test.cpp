@@ -123,24 +123,28 @@ protected:
 
 TEST_F(SlabRaceFree, puts_the_full_main_aside_when_nobody_came)
 {
+    WITHOUT_DEBUGGING();
     free_into_full_main([] {});
     expect_found(1, kCapacity, 0, 0);
 }
 
 TEST_F(SlabRaceFree, gives_its_sheaf_to_the_barn_when_main_has_room_meanwhile)
 {
+    WITHOUT_DEBUGGING();
     free_into_full_main([this] { free_held(1); });
     expect_found(2, kCapacity, 0, 1);
 }
 
 TEST_F(SlabRaceFree, sends_main_to_the_barn_when_main_and_spare_are_full_meanwhile)
 {
+    WITHOUT_DEBUGGING();
     free_into_full_main([this] { free_held(kCapacity); });
     expect_found(1, kCapacity, 1, 0);
 }
 
 TEST_F(SlabRaceFree, swaps_main_and_spare_when_the_spare_has_room_meanwhile)
 {
+    WITHOUT_DEBUGGING();
     free_into_full_main([this] {
         free_held(kCapacity);
         alloc_held(kCapacity + 1); // main used up, the full spare took its place
@@ -153,6 +157,7 @@ TEST_F(SlabRaceFree, swaps_main_and_spare_when_the_spare_has_room_meanwhile)
 
 TEST_F(SlabRaceFree, goes_on_with_the_cpu_it_is_on_afterwards)
 {
+    WITHOUT_DEBUGGING();
     if (ops().nr_cpus() < 2)
         GTEST_SKIP() << "needs two CPUs";
     free_into_full_main([] { ASSERT_EQ(ops().cpu_pin(1), 0); });
@@ -162,6 +167,7 @@ TEST_F(SlabRaceFree, goes_on_with_the_cpu_it_is_on_afterwards)
 
 TEST_F(SlabRaceFree, loses_nothing_when_the_spare_is_flushed_and_replaced_meanwhile)
 {
+    WITHOUT_DEBUGGING();
     held.resize(held.size() + kCapacity * 12);
     ASSERT_TRUE(cache.alloc_bulk(kCapacity * 12, held.data() + held.size() - kCapacity * 12));
     free_held(kCapacity * (2 + rules::kBarnFullMax));
@@ -189,6 +195,7 @@ protected:
 
 TEST_F(SlabRaceKfreeRcu, gives_its_sheaf_back_when_the_cpu_has_one_meanwhile)
 {
+    WITHOUT_DEBUGGING();
     {
         const Meanwhile there("alloc_from_pcs", "local_trylock", [this] { free_rcu_held(5); });
         free_rcu_held(1);
@@ -200,6 +207,7 @@ TEST_F(SlabRaceKfreeRcu, gives_its_sheaf_back_when_the_cpu_has_one_meanwhile)
 
 TEST_F(SlabRaceKfreeRcu, leaves_no_full_sheaf_behind)
 {
+    WITHOUT_DEBUGGING();
     {
         const Meanwhile there("alloc_from_pcs", "local_trylock", [this] { free_rcu_held(kCapacity - 1); });
         free_rcu_held(1);
@@ -289,6 +297,7 @@ TEST(SlabRaceAba, a_slabs_swap_fails_when_only_the_list_is_as_it_was)
 // The CPU's list is as it was, down to the last link but one: the transaction number tells.
 TEST(SlabRaceAba, a_cpus_swap_fails_when_the_list_is_as_it_was)
 {
+    WITHOUT_DEBUGGING();
     const OfGeneration chosen("cpu-slab");
     Pinned here;
     Cache cache(256);

@@ -71,6 +71,7 @@ protected:
 
 TEST_F(SlabKfreeRcu, collects_objects_in_a_sheaf_of_the_cpu)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     free_rcu(cache.alloc_many(5));
     EXPECT_EQ(waiting(), 5);
@@ -85,6 +86,7 @@ TEST_F(SlabKfreeRcu, collects_objects_in_a_sheaf_of_the_cpu)
 
 TEST_F(SlabKfreeRcu, hands_a_whole_sheaf_to_the_barn_after_the_grace_period)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     free_rcu(cache.alloc_many(kCapacity));
     EXPECT_EQ(waiting(), -1);
@@ -101,6 +103,7 @@ TEST_F(SlabKfreeRcu, hands_a_whole_sheaf_to_the_barn_after_the_grace_period)
 
 TEST_F(SlabKfreeRcu, flushes_what_a_full_barn_does_not_take)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     free_rcu(cache.alloc_many(kCapacity * (rules::kBarnFullMax + 1)));
     rcu_barrier();
@@ -152,6 +155,7 @@ TEST_F(SlabKfreeRcu, barrier_waits_for_the_readers)
 
 TEST_F(SlabKfreeRcu, barrier_on_one_cache_leaves_the_others_waiting)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     Cache other(sizeof(Object), 0, kCapacity);
     free_rcu(cache.alloc_many(5));
@@ -163,6 +167,7 @@ TEST_F(SlabKfreeRcu, barrier_on_one_cache_leaves_the_others_waiting)
 
 TEST_F(SlabKfreeRcu, barrier_on_one_cache_flushes_one_of_a_hundred)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     std::vector<std::unique_ptr<Cache>> caches;
     for (int i = 0; i < 100; i++) {
@@ -234,6 +239,7 @@ TEST_F(SlabKfreeRcu, works_object_by_object_without_sheaves)
 
 TEST_F(SlabKfreeRcu, macro_form_finds_the_head_by_its_member)
 {
+    WITHOUT_DEBUGGING();
     WHERE_PREFILL_IS();
     auto *object = static_cast<Object *>(cache.alloc());
     kfree_rcu(object, rcu);

@@ -36,6 +36,7 @@ protected:
 
 TEST_F(SlabSheaf, starts_empty_with_one_sheaf_a_cpu)
 {
+    WITHOUT_DEBUGGING();
     WHERE_SHEAVES_ARE();
     expect_mine(0, -1);
     expect_barn(0, 0);
@@ -45,6 +46,7 @@ TEST_F(SlabSheaf, starts_empty_with_one_sheaf_a_cpu)
 
 TEST_F(SlabSheaf, is_refilled_whole_by_the_first_allocation)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     void *object = cache.alloc();
     expect_mine(kCapacity - 1, 0);
@@ -59,6 +61,7 @@ TEST_F(SlabSheaf, is_refilled_whole_by_the_first_allocation)
 
 TEST_F(SlabSheaf, keeps_the_emptied_main_as_spare_over_many_refills)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     std::vector<void *> objects = cache.alloc_many(kCapacity * 20);
     expect_mine(0, 0);
@@ -69,6 +72,7 @@ TEST_F(SlabSheaf, keeps_the_emptied_main_as_spare_over_many_refills)
 
 TEST_F(SlabSheaf, frees_into_main_then_spare_then_the_barn)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     std::vector<void *> objects = cache.alloc_many(kCapacity * 4);
     cache.clear_stats();
@@ -97,6 +101,7 @@ TEST_F(SlabSheaf, frees_into_main_then_spare_then_the_barn)
 
 TEST_F(SlabSheaf, flushes_one_sheaf_when_the_barn_has_ten_full_ones)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     std::vector<void *> objects = cache.alloc_many(kCapacity * (kAll + 1));
     std::vector<void *> rest(objects.begin() + kCapacity * kAll, objects.end());
@@ -119,6 +124,7 @@ TEST_F(SlabSheaf, flushes_one_sheaf_when_the_barn_has_ten_full_ones)
 
 TEST_F(SlabSheaf, trades_empty_sheaves_for_full_ones_and_back)
 {
+    WITHOUT_DEBUGGING();
     WHERE_SHEAVES_ARE();
     cache.free(cache.alloc_many(kCapacity * kAll));
     expect_barn(rules::kBarnFullMax, 0);
@@ -137,6 +143,7 @@ TEST_F(SlabSheaf, trades_empty_sheaves_for_full_ones_and_back)
 
 TEST_F(SlabSheaf, is_gone_after_a_shrink_but_for_the_mains)
 {
+    WITHOUT_DEBUGGING();
     WHERE_SHEAVES_ARE();
     cache.free(cache.alloc_many(kCapacity * (kAll + 3)));
     EXPECT_EQ(cache.shrink(), 0);
@@ -148,6 +155,7 @@ TEST_F(SlabSheaf, is_gone_after_a_shrink_but_for_the_mains)
 
 TEST_F(SlabSheaf, is_flushed_to_the_last_object_even_above_one_batch)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Cache wide(8); // sheaves of 60: more than the 32 objects that one hold flushes
     ASSERT_GT(wide.geometry().sheaf_capacity, rules::kFlushBatch);
@@ -175,6 +183,7 @@ TEST_F(SlabSheaf, gives_back_what_was_freed_last)
 
 TEST_F(SlabSheaf, is_refilled_for_a_caller_who_may_not_wait)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     std::vector<void *> objects = cache.alloc_many(10 * kCapacity, SLAB_OPS_NOWAIT);
     EXPECT_STAT(cache, "alloc_slowpath", 0);
@@ -240,6 +249,7 @@ protected:
 
 TEST_F(SlabSheafRefill, becomes_main_when_nobody_came)
 {
+    WITHOUT_DEBUGGING();
     refill([] {});
     EXPECT_EQ(mine().main, int(kCapacity) - 1);
     EXPECT_EQ(mine().spare, generation_is("sheaves") ? 0 : -1) << "before, the empty one went to the barn";
@@ -248,6 +258,7 @@ TEST_F(SlabSheafRefill, becomes_main_when_nobody_came)
 
 TEST_F(SlabSheafRefill, becomes_spare_when_main_has_objects_meanwhile)
 {
+    WITHOUT_DEBUGGING();
     refill([this] { free_held(5); });
     EXPECT_EQ(mine().main, 4) << "five freed, one taken";
     EXPECT_EQ(mine().spare, int(kCapacity));
@@ -256,6 +267,7 @@ TEST_F(SlabSheafRefill, becomes_spare_when_main_has_objects_meanwhile)
 
 TEST_F(SlabSheafRefill, goes_to_the_barn_when_main_and_spare_have_objects_meanwhile)
 {
+    WITHOUT_DEBUGGING();
     refill([this] { free_held(kCapacity + 3); });
     EXPECT_EQ(mine().main, 2);
     EXPECT_EQ(mine().spare, int(kCapacity));
@@ -266,6 +278,7 @@ TEST_F(SlabSheafRefill, goes_to_the_barn_when_main_and_spare_have_objects_meanwh
 
 TEST_F(SlabSheafRefill, replaces_a_spare_that_is_empty_meanwhile)
 {
+    WITHOUT_DEBUGGING();
     refill([this] {
         free_held(kCapacity + 1);
         alloc_held(2); // main is used up and trades places with the full spare
@@ -280,6 +293,7 @@ TEST_F(SlabSheafRefill, replaces_a_spare_that_is_empty_meanwhile)
 
 TEST_F(SlabSheafRefill, becomes_main_and_the_old_one_goes_to_the_barn_when_both_are_empty_meanwhile)
 {
+    WITHOUT_DEBUGGING();
     refill([this] {
         free_held(kCapacity + 1);
         alloc_held(kCapacity + 1);
@@ -294,6 +308,7 @@ TEST_F(SlabSheafRefill, becomes_main_and_the_old_one_goes_to_the_barn_when_both_
 
 TEST_F(SlabSheafRefill, goes_to_the_cpu_the_thread_is_on_afterwards)
 {
+    WITHOUT_DEBUGGING();
     if (ops().nr_cpus() < 2)
         GTEST_SKIP() << "needs two CPUs";
     refill([] { ASSERT_EQ(ops().cpu_pin(1), 0); });
@@ -327,6 +342,7 @@ TEST(SlabSheafOff, leaves_every_operation_to_the_slabs)
 
 TEST(SlabSheafOff, and_sheaves_of_any_capacity_hold_that_many)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Pinned here;
     const int before = ops().set_sheaf_capacity(4);

@@ -131,6 +131,7 @@ TEST_F(SlabShrink, puts_the_fullest_slab_first)
 
 TEST(SlabShrinkSheaves, empties_what_all_cpus_and_barns_hold)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     Cache cache(128);
     for (int cpu = 0; cpu < ops().nr_cpus(); cpu++) {

@@ -18,6 +18,7 @@
 #include "tools/testing/harness.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -191,6 +192,20 @@ inline bool generation_is(const char *name) { return ops().set_generation(nullpt
 #define WHERE_PREFILL_IS() \
     SKIP_UNLESS(generation_is("sheaves") || generation_is("double"), "generations double and sheaves")
 #define WHERE_SHEAVES_ARE() SKIP_UNLESS(!generation_is("cpu-slab"), "generations with sheaves")
+
+// Letters that every cache of this process is made with, or NULL; see <kmirror/slab_info.h>.
+inline const char *debugging()
+{
+    const char *letters = std::getenv("KMIRROR_SLAB_DEBUG");
+    return letters && *letters ? letters : nullptr;
+}
+
+// For a test of sheaves, cpu slabs, or bytes that slab debugging takes for itself.
+#define WITHOUT_DEBUGGING() SKIP_UNLESS(!debugging(), "caches without slab debugging")
+
+// A CPU hands out what its own slab has without asking whose it is, and its free objects count as used.
+#define WITHOUT_CPU_SLABS() \
+    SKIP_UNLESS(generation_is("sheaves") || debugging(), "caches without cpu slabs")
 
 // A statistic's value, in builds that keep statistics.
 #define EXPECT_STAT(cache, name, value) \

@@ -60,6 +60,7 @@ TEST_F(SlabStatistics, have_the_kernels_names_in_the_kernels_order)
 
 TEST_F(SlabStatistics, of_one_allocation_and_free)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     cache.free(cache.alloc());
     expect_values(cache, {{"alloc_fastpath", 1},
@@ -74,6 +75,7 @@ TEST_F(SlabStatistics, of_one_allocation_and_free)
 
 TEST_F(SlabStatistics, of_fourteen_sheaves_through_a_full_barn)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     cache.free(cache.alloc_many(14 * 32));
     // Allocating: 14 refills, one sheaf made. Freeing: main, spare, ten to the barn (a sheaf made for each),
@@ -94,6 +96,7 @@ TEST_F(SlabStatistics, of_fourteen_sheaves_through_a_full_barn)
 
 TEST_F(SlabStatistics, of_a_bulk_allocation_and_free)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     std::vector<void *> objects(96);
     ASSERT_TRUE(cache.alloc_bulk(96, objects.data()));
@@ -112,6 +115,7 @@ TEST_F(SlabStatistics, of_a_bulk_allocation_and_free)
 
 TEST_F(SlabStatistics, of_prefilled_sheaves)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     slab_ops_sheaf *sheaf = ops().prefill(cache, SLAB_OPS_KERNEL, 10);
     expect_values(cache, {{"sheaf_prefill_slow", 1},
@@ -138,6 +142,7 @@ TEST_F(SlabStatistics, of_prefilled_sheaves)
 
 TEST_F(SlabStatistics, of_kfree_rcu)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     for (void *object : cache.alloc_many(64))
         ops().free_rcu(object, 0);
@@ -154,6 +159,7 @@ TEST_F(SlabStatistics, of_kfree_rcu)
 
 TEST_F(SlabStatistics, are_summed_over_cpus)
 {
+    WITHOUT_DEBUGGING();
     SHEAVES_ONLY();
     for (int cpu = 0; cpu < ops().nr_cpus(); cpu++) {
         Pinned there(cpu);

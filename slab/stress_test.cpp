@@ -13,6 +13,9 @@
 namespace kmirror::stress {
 namespace {
 
+using slab_test::debugging;
+using slab_test::generation_is;
+
 using slab_test::ops;
 
 TEST(StressHistogram, gives_percentiles_within_a_sixteenth_and_the_exact_maximum)
@@ -81,18 +84,24 @@ void expect_sheaves_to_spare_list_lock(Plan plan)
 
 KMIRROR_TEST_IN(ConcurrentStress, shows_that_sheaves_spare_list_lock_on_4_cpus, "KMIRROR_MACHINE=core:4 pu:1")
 {
+    SHEAVES_ONLY();
+    WITHOUT_DEBUGGING();
     expect_sheaves_to_spare_list_lock({.cpus = 4, .threads = 4});
 }
 
 KMIRROR_TEST_IN(ConcurrentStress, shows_that_sheaves_spare_list_lock_on_4_nodes,
                 "KMIRROR_MACHINE=pack:2 numa:2 core:2 pu:1")
 {
+    SHEAVES_ONLY();
+    WITHOUT_DEBUGGING();
     expect_sheaves_to_spare_list_lock({.cpus = 8, .threads = 3});
 }
 
 KMIRROR_TEST_IN(ConcurrentStress, shows_that_sheaves_spare_list_lock_on_1_cpu_that_threads_share,
                 "KMIRROR_MACHINE=core:1 pu:1")
 {
+    SHEAVES_ONLY();
+    WITHOUT_DEBUGGING();
     expect_sheaves_to_spare_list_lock({.cpus = 1, .threads = 3});
 }
 

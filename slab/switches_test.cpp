@@ -103,6 +103,7 @@ std::uintptr_t link_of(const void *object, const slab_ops_geometry &made)
 
 TEST(SlabSwitches, hardening_hides_addresses_in_links)
 {
+    WITHOUT_DEBUGGING();
     Pinned here;
     const int before = ops().set_sheaf_capacity(0);
     for (bool on : {false, true}) {
@@ -122,6 +123,7 @@ TEST(SlabSwitches, hardening_hides_addresses_in_links)
 
 TEST(SlabSwitches, shuffling_changes_the_order_of_first_use)
 {
+    WITHOUT_DEBUGGING();
     Pinned here;
     for (bool on : {false, true}) {
         const Switched shuffled(KMIRROR_SLAB_FREELIST_RANDOM, on);

@@ -95,15 +95,24 @@ struct kmirror_slab_cpu {
 void kmirror_slab_cpu_sheaves(struct kmem_cache *s, unsigned int cpu,
                               struct kmirror_slab_cpu *out);
 
+#define KS_ADDRS_COUNT 16
+
 /* Whose memory an address is. */
 struct kmem_obj_info {
     void *kp_ptr;                     /* the address */
     struct kmem_cache *kp_slab_cache;
     void *kp_objp;                    /* start of the object it lies in */
-    unsigned long kp_data_offset;     /* from there to the bytes its user has */
+    unsigned long kp_data_offset;     /* from there to the bytes its user has: a red zone */
+    /* Of a cache that stores users, else NULL; each list ends with NULL or at its size. */
+    void *kp_ret;                          /* who allocated it last */
+    void *kp_stack[KS_ADDRS_COUNT];        /* by which way, innermost first */
+    void *kp_free_stack[KS_ADDRS_COUNT];   /* and by which way it was freed last */
 };
 
-/* kmem_obj_info() - of an address for which kmem_valid_obj() is true. Context: any. */
+/*
+ * kmem_obj_info() - of an address for which kmem_valid_obj() is true, into a cleared @info.
+ * Context: any. An address that no object has room for counts as the nearest one's.
+ */
 void kmem_obj_info(struct kmem_obj_info *info, void *object);
 
 /* kmem_valid_obj() - does @object lie in a slab? Any address. Context: any. */

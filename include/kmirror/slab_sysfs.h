@@ -53,7 +53,7 @@ const char *kmirror_slab_sysfs_name(struct kmem_cache *s, char *buffer, size_t r
 /*
  * kmirror_slab_sysfs_export() - write /sys/kernel/slab to the folder @path: one folder a
  * cache with its attribute files, and a link for each name of a cache that may be shared.
- * An earlier export there is replaced in one step.
+ * A cache that stores users also has debugfs' alloc_traces and free_traces there. An earlier export there is replaced in one step.
  * Return: 0, or -errno: -EEXIST when @path has something else in it.
  */
 int kmirror_slab_sysfs_export(const char *path);

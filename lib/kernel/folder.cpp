@@ -114,17 +114,32 @@ int folder_subdir(FolderExport *out, const char *name)
     return result(mkdirat(out->fd, name, 0755));
 }
 
-int folder_file(FolderExport *out, const char *subdir, const char *name, const char *text, size_t bytes,
-                unsigned int mode)
+FolderText folder_text_begin(FolderExport *out, const char *subdir, const char *name, unsigned int mode)
 {
     char path[512];
     std::snprintf(path, sizeof(path), "%.250s/%.250s", subdir, name);
     const int fd = openat(out->fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0)
-        return -errno;
-    const int error = write_all(fd, text, bytes);
-    const int closed = result(close(fd));
-    return error != 0 ? error : closed;
+    return {fd, fd < 0 ? -errno : 0};
+}
+
+void folder_text_add(FolderText *text, const char *piece, size_t bytes)
+{
+    if (text->error == 0)
+        text->error = write_all(text->fd, piece, bytes);
+}
+
+int folder_text_end(FolderText *text)
+{
+    const int closed = text->fd < 0 ? 0 : result(close(text->fd));
+    return text->error != 0 ? text->error : closed;
+}
+
+int folder_file(FolderExport *out, const char *subdir, const char *name, const char *text, size_t bytes,
+                unsigned int mode)
+{
+    FolderText file = folder_text_begin(out, subdir, name, mode);
+    folder_text_add(&file, text, bytes);
+    return folder_text_end(&file);
 }
 
 int folder_link(FolderExport *out, const char *name, const char *target)

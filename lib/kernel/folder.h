@@ -27,6 +27,15 @@ int folder_begin(FolderExport *out, const char *path);
 int folder_subdir(FolderExport *out, const char *name);
 int folder_file(FolderExport *out, const char *subdir, const char *name, const char *text, size_t bytes,
                 unsigned int mode);
+// The same in pieces: what went wrong is said at the end.
+struct FolderText {
+    int fd;
+    int error;
+};
+FolderText folder_text_begin(FolderExport *out, const char *subdir, const char *name, unsigned int mode);
+void folder_text_add(FolderText *text, const char *piece, size_t bytes);
+int folder_text_end(FolderText *text);
+
 int folder_link(FolderExport *out, const char *name, const char *target);
 
 // Puts the new folder in place and removes the old one; with `error` removes the new one. Returns `error`, or

@@ -12,6 +12,7 @@
 #include <linux/errno.h>
 #include <linux/fault-inject.h>
 #include <linux/log2.h>
+#include <linux/preempt.h>
 #include <linux/random.h>
 #include <linux/string.h>
 
@@ -259,7 +260,7 @@ bool freeptr_offset_valid(const struct kmem_cache_args *args, slab_flags_t flags
 int check_arguments(const char *name, unsigned int object_size, const struct kmem_cache_args *args,
                     slab_flags_t flags)
 {
-    if (!name || !object_size || object_size > KMALLOC_MAX_SIZE) {
+    if (!name || !object_size || object_size > KMALLOC_MAX_SIZE || in_interrupt()) {
         pr_err("kmem_cache_create(%s) integrity check failed\n", name ? name : "(NULL)");
         return -EINVAL;
     }
@@ -317,11 +318,30 @@ struct kmem_cache *create_cache(const char *name, unsigned int object_size,
     return nullptr;
 }
 
+// As CONFIG_DEBUG_VM: two caches of one name cannot be told apart in any list, and a blank ends a
+// name there. Further names of shared caches do not count.
+void check_name(const char *name)
+{
+    const struct kmem_cache *s;
+    bool used = false;
+    bool blank = false;
+
+    if constexpr (KMIRROR_RELEASE)
+        return;
+    list_for_each_entry (s, &slab_caches, list)
+        used |= !strcmp(s->name, name);
+    WARN(used, "kmem_cache of name '%s' already exists\n", name);
+    for (const char *at = name; *at; at++)
+        blank |= *at == ' ';
+    WARN_ON(blank);
+}
+
 // Joins or creates. slab_mutex held.
 struct kmem_cache *find_or_create(const char *name, unsigned int object_size,
                                   struct kmem_cache_args *args, slab_flags_t flags, int *error)
 {
     flags |= SLAB_MAY_ACCOUNT;
+    check_name(name);
     check_usercopy(object_size, args);
     if (struct kmem_cache *s = kmem_cache_alias(name, object_size, flags, args))
         return s;

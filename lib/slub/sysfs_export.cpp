@@ -8,6 +8,7 @@
 // Fails    see <kmirror/slab_sysfs.h>.
 #include <linux/errno.h>
 #include <linux/sprintf.h>
+#include <linux/string.h>
 #include <kmirror/slab_info.h>
 #include <kmirror/slab_sysfs.h>
 
@@ -45,6 +46,30 @@ int export_attributes(Export *out, struct kmem_cache *s)
     return 0;
 }
 
+// One of the two lists that debugfs has of a cache that stores users; see kmirror_slab_sites().
+int export_traces(Export *out, struct kmem_cache *s, const char *name, bool freed)
+{
+    kernel::FolderText file = kernel::folder_text_begin(&out->folder, out->name, name, 0400);
+    const auto add = [](const char *line, void *arg) {
+        auto *text = static_cast<kernel::FolderText *>(arg);
+        kernel::folder_text_add(text, line, strlen(line));
+        kernel::folder_text_add(text, "\n", 1);
+    };
+    const long sites = kmirror_slab_sites(s, freed, add, &file);
+    if (sites == 0)
+        add("No data", &file);
+    const int error = kernel::folder_text_end(&file);
+    return sites < 0 ? (int)sites : error;
+}
+
+int export_all_traces(Export *out, struct kmem_cache *s)
+{
+    if (!(s->flags & SLAB_STORE_USER))
+        return 0;
+    const int error = export_traces(out, s, "alloc_traces", false);
+    return error ? error : export_traces(out, s, "free_traces", true);
+}
+
 // A link for each name of a cache that may be shared. A name is used once only.
 int export_names(Export *out, struct kmem_cache *s)
 {
@@ -67,6 +92,8 @@ int export_cache(Export *out, struct kmem_cache *s)
         return 0;
     if (!error)
         error = export_attributes(out, s);
+    if (!error)
+        error = export_all_traces(out, s);
     return error ? error : export_names(out, s);
 }
 

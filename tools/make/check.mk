@@ -33,6 +33,11 @@ plain-lib:
 check-capi: $(CMOCKA_PROGRAMS) $(CAPI_PROGRAMS)
 	$(Q)$(CHECK_ENV) tools/make/check cmocka
 
+# ---- all generations of the allocator ---------------------------------------------------------------------
+
+check-generations: $(B)/kmirror-tests
+	$(Q)$(CHECK_ENV) tools/make/check-generations
+
 # ---- each public header alone ----------------------------------------------------------------------------
 
 HEADERS := $(sort $(shell cd include && find . -name '*.h' -o -name '*.hpp' | sed 's,^\./,,'))

@@ -36,6 +36,8 @@ class Mutation:
         """What is missing or impossible, or None."""
         if not self.hunks or not self.tests:
             return "an entry has a file, changed lines and a test"
+        if " " in self.tests:
+            return "the patterns of a GoogleTest filter are joined by colons"
         if self.san not in SANITIZERS:
             return f"san {self.san} is not possible; it is one of: {' '.join(SANITIZERS)}"
         if self.expect not in EXPECTATIONS:
