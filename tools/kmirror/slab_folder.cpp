@@ -61,7 +61,9 @@ SlabFigures read_cache(const fs::path &folder)
     for (const fs::directory_entry &file : fs::directory_iterator(folder, ignored)) {
         Figure figure;
         const std::string text = contents(file.path());
-        if (parse_figure(text, figure))
+        if (file.path().filename().string().ends_with("_traces"))
+            cache.traces[file.path().filename()] = text;
+        else if (parse_figure(text, figure))
             cache.figures[file.path().filename()] = std::move(figure);
         else if (file.path().filename() == "ctor")
             cache.ctor = text.substr(0, text.find('\n'));

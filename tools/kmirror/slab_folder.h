@@ -23,6 +23,7 @@ struct SlabFigures {
     std::vector<std::string> aliases; // further names, sorted
     std::map<std::string, Figure> figures;
     std::string ctor;                 // symbol, or empty
+    std::map<std::string, std::string> traces; // alloc_traces, free_traces of a cache that stores users
 
     std::uint64_t operator[](const std::string &file) const;
     const Figure *figure(const std::string &file) const;

@@ -176,6 +176,9 @@ void print_slab_report(const SlabFigures &cache)
     print_sizes(cache);
     print_nodes(cache);
     print_counters(cache);
+    for (const auto &[file, text] : cache.traces)
+        std::printf("\n%s: objects by who %s them\n%s", cache.name.c_str(),
+                    file == "free_traces" ? "freed" : "allocated", text.c_str());
 }
 
 void print_slab_totals(const std::vector<SlabFigures> &caches)
