@@ -10,6 +10,8 @@
 #include "radix-tree-tests/figures_64.h"
 #include "radix-tree-tests/insides.h"
 
+#include "lib/maple_tree/destroy.h"
+
 #include <functional>
 #include <map>
 
@@ -233,6 +235,60 @@ KMIRROR_MOCK_TEST(MapleCensus, each_store_reserves_and_makes_the_nodes_that_linu
     for (const unsigned flags : kEveryKind)
         for (const Population &population : kPopulations)
             census_of(flags, population);
+}
+
+// ---- M22: which levels a rebalance is counted to reach
+
+// What Linux 7.3 reserves for a rebalance in a tree of three levels: two nodes for each level below the lowest
+// that has room for a slot more and can spare one, and one. A node that is not the root counts as one that can
+// spare a slot only from two above the fewest on.
+unsigned rebalance_nodes(unsigned root, unsigned parent, maple_type type)
+{
+    const unsigned fewest = maple::mt_min_slots[type] + 1u, most = maple::mt_slots[type];
+    const unsigned room = parent < most ? 2 : root < most ? 1 : 0;
+    const unsigned spare = parent > fewest + 1 ? 2 : root > 3 ? 1 : 0;
+    return 2 * (3 - std::min(room, spare)) + 1;
+}
+
+// Plans to erase all of a leaf but its ends; gives the parent's slots if that is a rebalance, or 0.
+unsigned plan_to_empty(maple_ops_tree *tree, unsigned long first, unsigned long last, unsigned root)
+{
+    MA_STATE(mas, insides_of(tree), first + 1, last - 1);
+    EXPECT_EQ(mas_preallocate(&mas, nullptr, GFP_KERNEL), 0);
+    unsigned slots = 0;
+    if (mas.store_type == wr_rebalance) {
+        const maple_type type = maple::mas_parent_type(&mas, mas.node);
+        slots = maple::ma_child_count(maple::mte_parent(mas.node), type);
+        EXPECT_EQ(kmem_cache_sheaf_size(mas.sheaf), rebalance_nodes(root, slots, type))
+            << slots << " in the parent, " << root << " in the root";
+    }
+    mas_destroy(&mas);
+    return slots;
+}
+
+KMIRROR_MOCK_TEST(MapleCensus, M22_a_rebalance_is_counted_to_the_level_that_can_spare_a_slot)
+{
+    const Balance balance;
+    for (const auto &[flags, count] : {std::pair{kPlain, 1200u}, {kAlloc, 500u}}) {
+        JudgedTree tree(flags);
+        std::set<unsigned> met;
+        for (unsigned i = 0; i < count; i++) {
+            halve(tree, i);
+            const Locked locked(tree);
+            const Nodes nodes(tree);
+            if (nodes.levels().size() != 3 || i % 20 != 0)
+                continue;
+            unsigned long first = 0;
+            for (const Nodes::Node &leaf : nodes.levels()[2]) {
+                if (leaf.max - first > 20 && leaf.max != ULONG_MAX)
+                    met.insert(plan_to_empty(tree, first, leaf.max, nodes.levels()[0][0].slots()));
+                first = leaf.max + 1;
+            }
+        }
+        const unsigned fewest = maple::mt_min_slots[flags & kAlloc ? maple_arange_64 : maple_range_64] + 1u;
+        for (const unsigned slots : {fewest + 1, fewest + 2})
+            EXPECT_TRUE(!kIs64 || met.count(slots)) << kind_name(flags) << ", parents with " << slots;
+    }
 }
 
 // ---- what becomes of the nodes that a store replaces

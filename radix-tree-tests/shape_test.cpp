@@ -163,6 +163,27 @@ KMIRROR_MOCK_TEST(MapleReservation, can_be_made_twice_and_is_enough)
         }
 }
 
+// One node is held outside of a sheaf; a larger plan takes a sheaf and gives it back.
+KMIRROR_MOCK_TEST(MapleReservation, M37_of_one_node_is_given_back_when_a_larger_one_follows)
+{
+    const Balance balance;
+    JudgedTree tree(kAllocRcu);
+    for (unsigned long i = 0; i <= 100; i++)
+        tree.store(i * 10, i * 10 + 5, value(i));
+    {
+        const Locked locked(tree);
+        Cursor cursor(tree, 800, 809);
+        ASSERT_EQ(cursor.preallocate(value(1)), 0);
+        EXPECT_EQ(cursor.reserved(), 1u);
+        cursor.set(470, 500);
+        ASSERT_EQ(cursor.preallocate(value(1)), 0);
+        EXPECT_GT(cursor.reserved(), 1u);
+        cursor.store_prealloc(value(1));
+    }
+    tree.model.store(470, 500, value(1));
+    EXPECT_TRUE(tree.agrees());
+}
+
 // Rebalancing climbs while parents run short, and a root with two children can
 // collapse. A count that is one level short empties the reservation, which the library notices. High trees
 // are eaten in several orders.

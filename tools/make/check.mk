@@ -7,8 +7,7 @@ CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(NARROW)$(filter thread,$(SAN)),, \
                       headers command install gdb instrumentable mutate cmocka)
 REPLAY_SWITCHES := $(if $(filter 0,$(FAULTS)),FAULTS=0) $(if $(filter 1,$(RELEASE)),RELEASE=1) \
                    $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),KMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
-# Without optimisation, wider nodes make the longest tests several times longer.
-CHECK_ENV = $(if $(NARROW),KMIRROR_TEST_TIMEOUT="$${KMIRROR_TEST_TIMEOUT:-600}") O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' MAKE='$(MAKE)' FILTER='$(FILTER)' \
+CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' MAKE='$(MAKE)' FILTER='$(FILTER)' \
             REPLAY_SWITCHES='$(strip $(REPLAY_SWITCHES))' HEADER_RESULTS='$(HEADER_RESULTS)' \
             CAPI_PROGRAMS='$(CAPI_PROGRAMS)' \
             INSTRUMENTED='$(INSTRUMENTED)' INST_OBJS='$(INST_OBJS)' ENV_OBJS='$(ENV_OBJS)' \
