@@ -5,7 +5,7 @@
 
 CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(NARROW)$(filter thread,$(SAN)),, \
                       headers command install gdb instrumentable mutate cmocka)
-REPLAY_SWITCHES := $(if $(filter 0,$(FAULTS)),FAULTS=0) $(if $(filter 1,$(RELEASE)),RELEASE=1) \
+REPLAY_SWITCHES := $(if $(NARROW),BITS=32) $(if $(filter 0,$(FAULTS)),FAULTS=0) $(if $(filter 1,$(RELEASE)),RELEASE=1) \
                    $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),KMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
 CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' MAKE='$(MAKE)' FILTER='$(FILTER)' \
             REPLAY_SWITCHES='$(strip $(REPLAY_SWITCHES))' HEADER_RESULTS='$(HEADER_RESULTS)' \
