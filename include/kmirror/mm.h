@@ -13,7 +13,8 @@
  * Fails    with -errno as the system call does, and then nothing has changed, with the exceptions that the
  *          kernel has as well: mprotect, madvise and mlock over several mappings keep what they did before
  *          the one that failed; a mapping may be left split (never lost) where memory ran out; an address
- *          range cleared for mremap's fixed target stays cleared.
+ *          range cleared for mremap's fixed target stays cleared. An mremap that has moved a mapping succeeds
+ *          even if memory runs out before the old place is unmapped: then it is in both.
  *
  * Simplified: anon_vma. A page fault gives a private mapping its anon_vma in the kernel; here vm_fault()
  * does, and it is a number: equal numbers are one anon_vma. A forked child's mapping has one of its own

@@ -36,12 +36,17 @@ unsigned long objects_out()
 }
 
 // Objects that wait for the end of a grace period are still out.
+void settle()
+{
+    rcu_barrier();
+    kvfree_rcu_barrier();
+}
+
 bool left_over(unsigned long before)
 {
     if (objects_out() == before)
         return false;
-    rcu_barrier();
-    kvfree_rcu_barrier();
+    settle();
     return objects_out() != before;
 }
 
@@ -138,6 +143,7 @@ extern "C" int kmirror_sweep(const struct kmirror_sweep_body *body, unsigned int
     Sweep sweep = {*body, *result};
     const bool counted = kmirror_harness_count(true);
     kmirror_fault_log_clear();
+    settle();   // what others freed is not to be taken for ours
     sweep.run(kNone, 0, false);   // what the call asks for when nothing fails
     if (modes & KMIRROR_SWEEP_ONCE)
         sweep.each_nth(false, most);

@@ -78,6 +78,7 @@ int open_trace(const std::string& file);
 struct SweepOptions {
     std::string call;    // a pattern of * and ?; empty: all
     bool quick = false;  // no pairs of failures, 24 runs a mode and shape
+    std::vector<std::string> logs;   // of recorded programs, as for replay
     std::string json;    // file for the results; empty: none
     bool quiet = false;  // no live line
 };

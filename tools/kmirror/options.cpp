@@ -176,6 +176,7 @@ CLI::App* add_sweep(CLI::App& app, CommandLine& line) {
     SweepOptions& sweep = line.sweep;
     CLI::App* sub = app.add_subcommand("sweep", "every call with each of its allocations failing in turn");
     add_text(*sub, "--call", "PATTERN", "only these calls, such as 'mtree_store*'", sweep.call);
+    sub->add_option("--log", sweep.logs, "the calls of this program too, recorded as for kmirror replay");
     sub->add_flag("--quick", sweep.quick, "no pairs of failures, and at most 24 runs a kind");
     add_text(*sub, "--json", "FILE", "write the results there as well", sweep.json);
     sub->add_flag("--quiet", sweep.quiet, "no live line");

@@ -52,6 +52,40 @@ bool overlap(std::uint64_t start, std::uint64_t end, std::uint64_t other, std::u
     return start < other_end && other < end;
 }
 
+long error_in(unsigned long address)
+{
+    return IS_ERR_VALUE(address) ? static_cast<long>(address) : 0;
+}
+
+// A call that changes what lies in a range.
+long change(mm_struct *mm, const Call &call)
+{
+    const std::uint64_t start = call.arg[0];
+    const std::uint64_t length = call.arg[1];
+    switch (call.sys) {
+    case Sys::Munmap: return vm_munmap(mm, start, length);
+    case Sys::Mprotect:
+        return vm_mprotect(mm, start, length, call.arg[2] & ~8ul, static_cast<int>(call.arg[3]));
+    case Sys::Madvise: return vm_madvise(mm, start, length, static_cast<int>(call.arg[2]));
+    case Sys::Mlock: return vm_mlock(mm, start, length, VM_LOCKED | (call.arg[2] ? VM_LOCKONFAULT : 0));
+    case Sys::Munlock: return vm_mlock(mm, start, length, 0);
+    case Sys::Mlockall: return vm_mlockall(mm, static_cast<unsigned>(start));
+    case Sys::Munlockall: return vm_mlockall(mm, 0);
+    case Sys::Mseal: return vm_mseal(mm, start, length);
+    case Sys::Mbind: {
+        const bool none = call.text.find("MPOL_DEFAULT") != std::string::npos;
+        return vm_mbind(mm, start, length,
+                        none ? 0 : static_cast<unsigned>(std::hash<std::string>()(call.text) | 1));
+    }
+    default: {
+        mm_file *name = call.text.empty() ? nullptr : mm_file_open(call.text.c_str(), 0);
+        const int error = name || call.text.empty() ? vm_set_name(mm, start, length, name) : -ENOMEM;
+        mm_file_put(name);
+        return error;
+    }
+    }
+}
+
 } // namespace
 
 void World::diverged(const Call &call, const std::string &what)
@@ -65,6 +99,13 @@ void World::covered(const Space &space, std::uint64_t start, std::uint64_t lengt
 {
     if (survey_)
         uses_[space.image].ranges.emplace_back(start, start + page_up(length));
+}
+
+long World::perform(Space &space, const Call &call, const Doing &doing)
+{
+    if (on_attempt)
+        on_attempt(space, call, doing);
+    return doing(space.mm);
 }
 
 // The first unfinished call on this address space that `explains` is applied now.
@@ -169,10 +210,11 @@ void World::do_mmap(Task &task, const Call &call)
     if (!(map_flags & MAP_FIXED))
         make_room(space, call, actual, actual + page_up(call.arg[1]));
     map_flags = (map_flags & ~static_cast<std::uint64_t>(MAP_FIXED_NOREPLACE)) | MAP_FIXED;
-    const unsigned long got =
-        vm_mmap(space.mm, file.get(), actual, call.arg[1], call.arg[2], map_flags, call.arg[5]);
-    if (got != actual)
-        diverged(call, "mmap() fails with " + std::to_string(static_cast<long>(got)));
+    const long error = perform(space, call, [&](mm_struct *mm) {
+        return error_in(vm_mmap(mm, file.get(), actual, call.arg[1], call.arg[2], map_flags, call.arg[5]));
+    });
+    if (error)
+        diverged(call, "mmap() fails with " + std::to_string(error));
     written(space, call, actual, actual + page_up(call.arg[1]));
 }
 
@@ -213,7 +255,9 @@ void World::do_shm(Task &task, const Call &call)
     Space &space = *task.space;
     if (call.sys == Sys::Shmdt) {
         if (!survey_ && attached_.count(call.arg[0]))
-            vm_munmap(space.mm, call.arg[0], attached_[call.arg[0]]);
+            perform(space, call, [&](mm_struct *mm) -> long {
+                return vm_munmap(mm, call.arg[0], attached_[call.arg[0]]);
+            });
         return;
     }
     const auto address = static_cast<std::uint64_t>(call.result);
@@ -228,8 +272,10 @@ void World::do_shm(Task &task, const Call &call)
     const bool read_only = call.arg[2] & 010000;
     const unsigned modes = MM_FILE_READ | (read_only ? 0u : MM_FILE_WRITE) | MM_FILE_SHMEM;
     const FilePtr file(mm_file_open(name.c_str(), modes), FileCloser());
-    vm_mmap(space.mm, file.get(), address, bytes, read_only ? PROT_READ : PROT_READ | PROT_WRITE,
-            MAP_SHARED | MAP_FIXED, 0);
+    perform(space, call, [&](mm_struct *mm) {
+        return error_in(vm_mmap(mm, file.get(), address, bytes, read_only ? PROT_READ : PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_FIXED, 0));
+    });
 }
 
 void World::do_brk(Task &task, const Call &call)
@@ -248,7 +294,7 @@ void World::do_brk(Task &task, const Call &call)
     const std::uint64_t from = space.mm->brk;
     if (to == from)
         return;
-    if (vm_brk(space.mm, to) != to)
+    if (perform(space, call, [to](mm_struct *mm) { return vm_brk(mm, to) == to ? 0L : -ENOMEM; }))
         return diverged(call, "brk() cannot move the end of the heap");
     vm_fault_all(space.mm, from & PAGE_MASK, page_up(to));
 }
@@ -268,9 +314,11 @@ void World::do_mremap(Task &task, const Call &call)
     } else {
         how &= ~static_cast<std::uint64_t>(MREMAP_MAYMOVE | MREMAP_FIXED);
     }
-    const unsigned long got = vm_mremap(space.mm, call.arg[0], call.arg[1], call.arg[2], how, actual);
-    if (got != actual)
-        diverged(call, "mremap() fails with " + std::to_string(static_cast<long>(got)));
+    const long error = perform(space, call, [&](mm_struct *mm) {
+        return error_in(vm_mremap(mm, call.arg[0], call.arg[1], call.arg[2], how, actual));
+    });
+    if (error)
+        diverged(call, "mremap() fails with " + std::to_string(error));
     vm_fault_all(space.mm, actual, actual + page_up(call.arg[2]));
 }
 
@@ -281,35 +329,9 @@ void World::do_range(Task &task, const Call &call)
     const std::uint64_t length = call.arg[1];
     if (survey_)
         return;
-    int error = 0;
-    switch (call.sys) {
-    case Sys::Munmap: error = vm_munmap(space.mm, start, length); break;
-    case Sys::Mprotect:
-        error = vm_mprotect(space.mm, start, length, call.arg[2] & ~8ul, static_cast<int>(call.arg[3]));
-        if (call.arg[2] & PROT_WRITE)
-            vm_fault_all(space.mm, start, start + page_up(length));
-        break;
-    case Sys::Madvise: error = vm_madvise(space.mm, start, length, static_cast<int>(call.arg[2])); break;
-    case Sys::Mlock:
-        error = vm_mlock(space.mm, start, length, VM_LOCKED | (call.arg[2] ? VM_LOCKONFAULT : 0));
-        break;
-    case Sys::Munlock: error = vm_mlock(space.mm, start, length, 0); break;
-    case Sys::Mlockall: error = vm_mlockall(space.mm, static_cast<unsigned>(start)); break;
-    case Sys::Munlockall: error = vm_mlockall(space.mm, 0); break;
-    case Sys::Mseal: error = vm_mseal(space.mm, start, length); break;
-    case Sys::Mbind: {
-        const bool none = call.text.find("MPOL_DEFAULT") != std::string::npos;
-        error = vm_mbind(space.mm, start, length,
-                         none ? 0 : static_cast<unsigned>(std::hash<std::string>()(call.text) | 1));
-        break;
-    }
-    default: {
-        mm_file *name = call.text.empty() ? nullptr : mm_file_open(call.text.c_str(), 0);
-        error = vm_set_name(space.mm, start, length, name);
-        mm_file_put(name);
-        break;
-    }
-    }
+    const long error = perform(space, call, [&call](mm_struct *mm) { return change(mm, call); });
+    if (call.sys == Sys::Mprotect && (call.arg[2] & PROT_WRITE))
+        vm_fault_all(space.mm, start, start + page_up(length));
     // Of an image that the maps file does not show, the program's own segments are missing.
     const bool expected = !call.error.empty() || (!space.whole && error == -ENOMEM);
     if (error && !expected)

@@ -192,6 +192,19 @@ void World::do_exec(const Call &call)
     remember(task, call.pid);
 }
 
+namespace {
+
+long fork_and_forget(mm_struct *mm)
+{
+    mm_struct *child = dup_mm(mm);
+    if (!child)
+        return -ENOMEM;
+    mmput(child);
+    return 0;
+}
+
+} // namespace
+
 void World::do_fork(const Call &call)
 {
     const int pid = static_cast<int>(call.result);
@@ -215,6 +228,8 @@ void World::do_fork(const Call &call)
         child.space->brk_known = from.brk_known;
         child.space->whole = from.whole;
         if (!survey_) {
+            if (on_attempt)
+                on_attempt(from, call, fork_and_forget);
             child.space->mm = dup_mm(from.mm);
             if (!child.space->mm)
                 throw LogError(call.line, "needs more memory than there is");

@@ -102,6 +102,10 @@ public:
     // A maps file was opened; the state is that of the opening.
     std::function<void(const SpacePtr &, const MapsOpened &)> on_maps;
     std::function<void(std::size_t call)> on_progress;
+    // A call is about to be made on an address space; `doing` makes it on any one with these mappings and
+    // returns its error or 0.
+    using Doing = std::function<long(mm_struct *)>;
+    std::function<void(Space &, const Call &, const Doing &doing)> on_attempt;
 
     // Only this process's last address space is kept after its end; a survey keeps all, which are empty.
     void keep(int pid) { kept_pid_ = pid; }
@@ -135,6 +139,7 @@ private:
     void do_brk(Task &task, const Call &call);
     void do_mremap(Task &task, const Call &call);
     void do_range(Task &task, const Call &call);
+    long perform(Space &space, const Call &call, const Doing &doing);
     void place(Space &space, const Call &call, mm_file *file, std::uint64_t flags);
     void make_room(Space &space, const Call &call, std::uint64_t start, std::uint64_t end);
     bool apply_in_flight(const Space &space, const std::function<bool(const Call &)> &explains);

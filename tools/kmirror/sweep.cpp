@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// kmirror sweep: every call of tree and allocator with each of its allocations failing, one line a call.
+// kmirror sweep: every call of tree, allocator and lib/mm, and of recorded programs, with each of its allocations
+// failing, one line a call.
 // kmirror faults: the failure points and their attributes.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -19,6 +21,7 @@
 #include "tools/kmirror/progress.h"
 #include "tools/kmirror/table.h"
 #include "tools/sweep/cases.h"
+#include "tools/sweep/log_cases.h"
 
 namespace kmirror::command {
 namespace {
@@ -47,31 +50,81 @@ struct Row {
     bool sound() const { return sum.leaks == 0 && sum.violations == 0; }
 };
 
-std::vector<Case> chosen(const std::string& pattern) {
+bool wanted(const SweepOptions& options, const Case& one) {
+    return options.call.empty() || fnmatch(options.call.c_str(), one.call.c_str(), 0) == 0;
+}
+
+std::vector<Case> chosen(const SweepOptions& options) {
     std::vector<Case> all;
     for (Case& one : sweeping::all_cases()) {
-        if (pattern.empty() || fnmatch(pattern.c_str(), one.call.c_str(), 0) == 0) {
-            all.push_back(std::move(one));
-        }
+        if (wanted(options, one)) all.push_back(std::move(one));
     }
     return all;
 }
 
-std::vector<Row> sweep_all(const std::vector<Case>& cases, const SweepOptions& options) {
-    const unsigned modes = options.quick ? KMIRROR_SWEEP_ONCE | KMIRROR_SWEEP_FROM : KMIRROR_SWEEP_ALL;
-    const unsigned long most = options.quick ? 24 : 0;
-    Progress progress(0, options.quiet);
-    std::uint64_t runs = 0;
-    std::vector<Row> rows;
-    for (size_t i = 0; i < cases.size(); ++i) {
-        const std::string place = std::to_string(i + 1) + " of " + std::to_string(cases.size());
-        progress.update(place + ": " + cases[i].call, runs);
-        if (rows.empty() || rows.back().call != cases[i].call) rows.emplace_back();
-        rows.back().add(cases[i], kmirror::sweep(cases[i].make, modes, most));
-        runs += rows.back().sum.runs;
+class Sweeper {
+public:
+    explicit Sweeper(const SweepOptions& options) : options_(options), progress_(0, options.quiet) {}
+
+    void run(const Case& one, const std::string& place) {
+        const unsigned modes = options_.quick ? KMIRROR_SWEEP_ONCE | KMIRROR_SWEEP_FROM : KMIRROR_SWEEP_ALL;
+        const unsigned long most = options_.quick ? 24 : 0;
+        progress_.update(place + ": " + one.call, runs_);
+        const kmirror_sweep_result result = kmirror::sweep(one.make, modes, most);
+        runs_ += result.runs;
+        row_of(one.call).add(one, result);
     }
-    progress.clear();
-    return rows;
+    std::vector<Row> end() {
+        progress_.clear();
+        return std::move(rows_);
+    }
+
+private:
+    Row& row_of(const std::string& call) {
+        const auto found =
+            std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.call == call; });
+        return found != rows_.end() ? *found : rows_.emplace_back();
+    }
+
+    const SweepOptions& options_;
+    Progress progress_;
+    std::uint64_t runs_ = 0;
+    std::vector<Row> rows_;
+};
+
+struct NamedLog {
+    std::string name;   // without its folder
+    replay::Log log;
+};
+
+// False, and said why: one of them is no log.
+bool read_logs(const SweepOptions& options, std::vector<NamedLog>& logs) {
+    for (const std::string& file : options.logs) {
+        try {
+            logs.push_back({file.substr(file.rfind('/') + 1), sweeping::read_log_file(file)});
+        } catch (const replay::LogError& wrong) {
+            const std::string line = wrong.line != 0 ? "line " + std::to_string(wrong.line) + ": " : "";
+            bad_option("--log", file, line + wrong.what());
+            return false;
+        }
+    }
+    return true;
+}
+
+std::vector<Row> sweep_all(const std::vector<Case>& cases, const std::vector<NamedLog>& logs,
+                           const SweepOptions& options) {
+    Sweeper sweeper(options);
+    for (size_t i = 0; i < cases.size(); ++i) {
+        sweeper.run(cases[i], std::to_string(i + 1) + " of " + std::to_string(cases.size()));
+    }
+    for (const NamedLog& one : logs) {
+        sweeping::each_call_of(one.log, one.name, [&](const Case& call) {
+            if (wanted(options, call)) {
+                sweeper.run(call, call.shape + " of " + std::to_string(one.log.lines));
+            }
+        });
+    }
+    return sweeper.end();
 }
 
 void print_rows(const std::vector<Row>& rows) {
@@ -106,13 +159,21 @@ Json as_json(const std::vector<Row>& rows) {
     return json;
 }
 
+std::string log_options(const SweepOptions& options) {
+    std::string text;
+    for (const std::string& file : options.logs) text += " --log " + file;
+    return text;
+}
+
 std::string yes(bool value) { return value ? "Y" : "N"; }
 
 }  // namespace
 
 int sweep_main(const SweepOptions& options) {
-    const std::vector<Case> cases = chosen(options.call);
-    if (cases.empty()) {
+    const std::vector<Case> cases = chosen(options);
+    std::vector<NamedLog> logs;
+    if (!read_logs(options, logs)) return kBadInput;
+    if (cases.empty() && logs.empty()) {
         return bad_option("--call", options.call, "it matches none of the calls that are swept");
     }
     std::string error;
@@ -121,13 +182,14 @@ int sweep_main(const SweepOptions& options) {
     }
     if (!KMIRROR_FAULTS) return bad_option("sweep", "", "this build has FAULTS=0");
     kmirror_set_loglevel(0);   // the calls' own words about each failure
-    const std::vector<Row> rows = sweep_all(cases, options);
+    const std::vector<Row> rows = sweep_all(cases, logs, options);
+    if (rows.empty()) return bad_option("--call", options.call, "it matches no call of the logs either");
     print_rows(rows);
     int status = kDone;
     for (const Row& row : rows) {
         if (row.sound()) continue;
-        std::printf("%s %s\nagain: kmirror sweep --call '%s'\n", row.call.c_str(), row.sum.first,
-                    row.call.c_str());
+        std::printf("%s %s\nagain: kmirror sweep%s --call '%s'\n", row.call.c_str(), row.sum.first,
+                    log_options(options).c_str(), row.call.c_str());
         status = kFoundWrong;
     }
     if (!options.json.empty() && !as_json(rows).write(options.json, error)) {

@@ -138,7 +138,7 @@ stress: $(B)/kmirror
 	$(Q)$(B)/kmirror stress $(ARGS)
 
 sweep: $(B)/kmirror
-	$(Q)$(B)/kmirror sweep $(ARGS)
+	$(Q)$(B)/kmirror sweep $(addprefix --log ,$(wildcard tools/replay/logs/*.log)) $(ARGS)
 
 bench: $(B)/kmirror-bench
 	$(Q)$(B)/kmirror-bench $(ARGS)

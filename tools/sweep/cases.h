@@ -21,6 +21,7 @@ struct Case {
 
 std::vector<Case> tree_cases();
 std::vector<Case> slab_cases();
+std::vector<Case> mm_cases();
 
 // All of them.
 std::vector<Case> all_cases();
