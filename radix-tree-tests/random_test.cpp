@@ -71,7 +71,7 @@ private:
         const unsigned long room = profile_.span - 1 - first_;
         unsigned long length = random_() % profile_.longest;
         if (profile_.longest > 100 && random_() % 2)
-            length >>= random_() % 64;
+            length >>= random_() % (8 * sizeof(long));
         last_ = first_ + std::min(length, room);
     }
 

@@ -414,7 +414,8 @@ TEST_P(MapleReader, goes_on_from_where_it_stood_at_every_point_of_a_writers_way)
 TEST_P(MapleReader, steps_onto_the_range_that_two_moved_seams_left_behind_it)
 {
     JudgedTree tree(GetParam());
-    for (unsigned long i = 18; i < 23; i++)
+    // More than the fewest slots of a leaf: fewer are never changed in place under readers.
+    for (unsigned long i = sizeof(long) == 8 ? 18 : 13; i < 23; i++)
         tree.store(i * 10, i * 10 + 4, value(i));
     const Reading reading;
     Cursor cursor(tree, 200);
