@@ -51,6 +51,7 @@ help:
 	@echo 'make check KDIR= IMPL=kernel   this project'"'"'s tests of the maple tree on the tree'"'"'s own lib/maple_tree.c'
 	@echo 'make check-cmocka           cmocka'"'"'s own tests on the real library and on ours, verdict by verdict'
 	@echo 'make kernel-slabinfo KDIR=  the kernel'"'"'s own slabinfo on caches that SYSFS= (kmirror stress --sysfs) shows'
+	@echo 'make check-fiu              fiu-ctrl makes allocations of a running stress fail (fiu-utils)'
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
 	@echo 'make mutate                 put old bugs back, one by one: does a test find each? AREA=slab ID=S25'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'

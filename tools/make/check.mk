@@ -37,6 +37,11 @@ check-capi: $(CMOCKA_PROGRAMS) $(CAPI_PROGRAMS)
 check-generations: $(B)/kmirror-tests
 	$(Q)$(CHECK_ENV) tools/make/check-generations
 
+# Needs fiu-utils; says so if it is not there.
+.PHONY: check-fiu
+check-fiu: all
+	$(Q)$(CHECK_ENV) tools/testing/fiu-check
+
 # ---- each public header alone ----------------------------------------------------------------------------
 
 HEADERS := $(sort $(shell cd include && find . -name '*.h' -o -name '*.hpp' | sed 's,^\./,,'))
