@@ -37,7 +37,7 @@ SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
 
-.PHONY: help deps all lib tests fuzz check check-unit check-generations check-kernel check-instrumentable mutate stress sweep bench bench-faults install clean
+.PHONY: help deps all lib tests fuzz check check-unit check-generations check-kernel check-instrumentable mutate stress contention sweep bench bench-faults install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -57,6 +57,7 @@ help:
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
 	@echo 'make fuzz TARGET= TIME=     a fuzz target for TIME seconds (clang); FORK=N: in N processes; fuzz/README.md'
 	@echo 'make fuzz-smoke             every fuzz target for 30 s, two at a time'
+	@echo 'make contention             list_lock and barn lock by generation and sheaf capacity; ARGS= as there'
 	@echo 'make sweep                  each allocation of each call fails in turn; ARGS= goes to kmirror sweep'
 	@echo 'make bench RELEASE=1        ns per operation beside std::map and four allocators; ARGS="--only slab --json FILE"'
 	@echo 'make bench-faults           the allocation pair with fault points compiled in and off, and without them'

@@ -13,6 +13,7 @@
 // Fails    an object whose stamp changed, an allocation that failed, a cache that is not empty or not valid
 //          at the end.
 
+#include "slab/stress_close.h"
 #include "slab/stress_load.h"
 
 #include <kmirror/slab_ops.h>
@@ -96,7 +97,7 @@ public:
                 receive(lane, *parcel);
         for (slab_ops_cache *cache : caches_)
             if (cache)
-                close(cache, wrong);
+                close_cache(cache, wrong);
             else
                 wrong.push_back("a cache could not be made");
         if (broken_)
@@ -117,23 +118,6 @@ private:
         args.flags = SLAB_OPS_NO_MERGE;
         const std::string name = "stress_" + std::to_string(size);
         return ops().create(name.c_str(), &args);
-    }
-
-    // Valid, empty, gone.
-    static void close(slab_ops_cache *cache, std::vector<std::string> &wrong)
-    {
-        const std::string name = ops().cache_name(cache);
-        ops().free_rcu_barrier_on(cache);
-        if (const long violations = ops().check(cache))
-            wrong.push_back(name + ": " + std::to_string(violations) + " rules are violated");
-        if (ops().shrink(cache) != 0)
-            wrong.push_back(name + ": slabs are left");
-        slab_ops_counts left{};
-        ops().counts(cache, -1, &left);
-        if (left.used_objects || left.slabs || left.barn_full || left.barn_empty)
-            wrong.push_back(name + ": " + std::to_string(left.used_objects) + " objects in " +
-                            std::to_string(left.slabs) + " slabs are left");
-        ops().destroy(cache);
     }
 
     // Fills a parcel and leaves it for somebody else.

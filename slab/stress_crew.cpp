@@ -11,6 +11,7 @@
 
 #include "slab/stress_load.h"
 
+#include <kmirror/rcu.h>
 #include <kmirror/slab_ops.h>
 
 #include <tbb/global_control.h>
@@ -68,6 +69,7 @@ std::vector<Lane> new_lanes(const Plan &plan)
 {
     std::vector<Lane> lanes(std::max(plan.cpus, plan.threads));
     for (unsigned i = 0; i < lanes.size(); i++) {
+        lanes[i].index = i;
         lanes[i].cpu = i % plan.cpus;
         lanes[i].random.seed(plan.seed * 1000003 + i);
     }
@@ -101,10 +103,16 @@ struct Crew::Threads {
     std::atomic<unsigned> finished{0}; // batches
 };
 
-Crew::Crew(const Plan &plan) : plan_(plan), threads_(std::make_unique<Threads>(plan.threads)) {}
+Crew::Crew(const Plan &plan) : plan_(plan), threads_(std::make_unique<Threads>(plan.threads))
+{
+    if (plan_.grace_period)
+        kmirror_rcu_stepping(true);
+}
 
 Crew::~Crew()
 {
+    if (plan_.grace_period)
+        kmirror_rcu_stepping(false);
     kmirror_slab_ops()->cpu_unpin(); // this thread was one of the workers
     threads_->arena.terminate();
     // The limit has to outlive the workers: on one core it is what lets the last of them end.
@@ -115,18 +123,25 @@ void Crew::round(Load &load, std::vector<Lane> &lanes)
 {
     // (T1) and (T2) say what TBB's own synchronisation does, for the thread sanitizer, which does not see
     // into it: a batch comes after the start of its round, and the end of the round after all its batches.
+    const auto work = [&](Lane &lane) {
+        if (plan_.grace_period)
+            kmirror_rcu_run();
+        load.batch(lane);
+    };
     const auto batch = [&](std::size_t i) {
         (void)threads_->begun.load(std::memory_order_acquire); // (T1)
         if (kmirror_slab_ops()->cpu_pin(static_cast<int>(lanes[i].cpu)) < 0)
             threads_->refused++;
         else
-            load.batch(lanes[i]);
+            work(lanes[i]);
         threads_->finished.fetch_add(1, std::memory_order_release); // (T2)
     };
     threads_->begun.fetch_add(1, std::memory_order_release); // (T1)
     threads_->arena.execute(
         [&] { tbb::parallel_for(std::size_t{0}, lanes.size(), batch, tbb::static_partitioner{}); });
     (void)threads_->finished.load(std::memory_order_acquire); // (T2)
+    if (plan_.grace_period)
+        kmirror_rcu_step();
 }
 
 Figures Crew::run(Load &load, double seconds, const std::function<void(std::uint64_t)> &tick,
@@ -145,14 +160,44 @@ Figures Crew::run(Load &load, double seconds, const std::function<void(std::uint
     } while (elapsed.count() < seconds ||
              (enough && elapsed.count() < seconds + kMostExtraSeconds && !enough()));
     kmirror_lockstat_enable(false);
+    return figures_of(load, lanes, elapsed.count());
+}
 
+Figures Crew::run_rounds(Load &load, unsigned warm, unsigned rounds,
+                         const std::function<void(std::uint64_t)> &tick)
+{
+    std::vector<Lane> lanes = new_lanes(plan_);
+    threads_->refused = 0;
+    for (unsigned i = 0; i < warm; i++) {
+        round(load, lanes);
+        tick(operations_of(lanes));
+    }
+    for (Lane &lane : lanes) {
+        lane.operations = 0;
+        lane.latency = {};
+    }
+    kmirror_lockstat_reset();
+    kmirror_lockstat_enable(true);
+    const Clock::time_point start = Clock::now();
+    for (unsigned i = 0; i < rounds; i++) {
+        round(load, lanes);
+        tick(operations_of(lanes));
+    }
+    const std::chrono::duration<double> elapsed = Clock::now() - start;
+    kmirror_lockstat_enable(false);
+    return figures_of(load, lanes, elapsed.count());
+}
+
+Figures Crew::figures_of(Load &load, const std::vector<Lane> &lanes, double seconds)
+{
     Figures figures;
-    figures.seconds = elapsed.count();
+    figures.seconds = seconds;
     figures.cpus = plan_.cpus;
     figures.operations = operations_of(lanes);
     figures.locks = all_locks();
     for (const Lane &lane : lanes)
         figures.latency.merge(lane.latency);
+    figures.slabs = load.slabs();
     figures.wrong = load.finish();
     if (threads_->refused)
         figures.wrong.push_back(std::to_string(threads_->refused) + " batches did not get their CPU");

@@ -23,15 +23,20 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kmirror::stress {
 
 struct Plan {
-    unsigned cpus = 1;      // virtual CPUs 0 to cpus - 1 are used
-    unsigned threads = 1;   // workers; fewer than CPUs take turns, more than CPUs share
-    std::uint64_t seed = 1; // of all choices
+    unsigned cpus = 1;         // virtual CPUs 0 to cpus - 1 are used
+    unsigned threads = 1;      // workers; fewer than CPUs take turns, more than CPUs share
+    std::uint64_t seed = 1;    // of all choices
+    // Operations of one batch; 0: the load's own number. Not 0: RCU goes by steps (<kmirror/rcu.h>), each CPU
+    // runs its callbacks at the start of a batch, and each round ends with a grace period.
+    unsigned grace_period = 0;
 };
 
 // How much longer than asked a run may go on to see what it waits for.
@@ -43,6 +48,7 @@ inline constexpr unsigned kSampled = 16;
 // One strand of work on one CPU, with what it did and how long it took. There are as many as there are CPUs
 // or, if more, workers.
 struct alignas(64) Lane {
+    unsigned index = 0;
     unsigned cpu = 0;
     std::mt19937_64 random;
     std::uint64_t operations = 0;
@@ -75,6 +81,9 @@ public:
     // Some work on `lane.cpu`, which the calling thread runs on. Many CPUs at once.
     virtual void batch(Lane &lane) = 0;
 
+    // Slabs of the caches that the load is about, while nobody works; 0 where it does not say.
+    virtual unsigned long slabs() const { return 0; }
+
     // Ends the load: gives everything back and checks it. What is wrong; nothing: all is well.
     virtual std::vector<std::string> finish() = 0;
 };
@@ -86,6 +95,23 @@ std::unique_ptr<Load> new_allocator_load(const Plan &plan, int sheaf_capacity);
 // One maple tree in RCU mode: most look ranges up without a lock, some store and erase them.
 std::unique_ptr<Load> new_tree_load(const Plan &plan, int sheaf_capacity);
 
+// A load by its name, with sheaves of `sheaf_capacity` objects (0: none) in the caches it makes.
+struct LoadKind {
+    const char *name;
+    const char *what;     // one operation
+    const char *stresses; // caches and locks
+    std::unique_ptr<Load> (*make)(const Plan &plan, int sheaf_capacity);
+};
+
+// will-it-scale's cases on lib/mm, each lane with an address space of its own (stress_mm.cpp).
+std::span<const LoadKind> mm_loads();
+
+// Caches of the load's own (stress_slab.cpp).
+std::span<const LoadKind> slab_loads();
+
+// NULL: there is none of that name.
+const LoadKind *load_by_name(std::string_view name);
+
 // What a run showed.
 struct Figures {
     std::uint64_t operations = 0;
@@ -93,6 +119,7 @@ struct Figures {
     unsigned cpus = 1;
     Histogram latency;                    // ns of one operation
     std::vector<kmirror_lock_stat> locks; // by class
+    unsigned long slabs = 0;              // Load::slabs() after the last round
     std::vector<std::string> wrong;
 
     double operations_per_second_per_cpu() const;
@@ -116,9 +143,14 @@ public:
     Figures run(Load &load, double seconds, const std::function<void(std::uint64_t)> &tick,
                 const std::function<bool()> &enough = {});
 
+    // Runs `warm` rounds, then counts over `rounds` more, and finishes the load.
+    Figures run_rounds(Load &load, unsigned warm, unsigned rounds,
+                       const std::function<void(std::uint64_t)> &tick);
+
 private:
     struct Threads; // TBB
     void round(Load &load, std::vector<Lane> &lanes);
+    Figures figures_of(Load &load, const std::vector<Lane> &lanes, double seconds);
 
     Plan plan_;
     std::unique_ptr<Threads> threads_;

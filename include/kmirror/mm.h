@@ -314,6 +314,12 @@ unsigned int mm_validate(struct mm_struct *mm);
 /* mm_vma_cache() - The cache of vm_area_structs, for statistics. */
 struct kmem_cache *mm_vma_cache(void);
 
+/*
+ * mm_vma_cache_renew() - Ends that cache; the next use makes it anew, by the allocator's settings of then.
+ * Nobody may use any mm meanwhile. May sleep. Return: 0; -EBUSY: mappings are in use.
+ */
+int mm_vma_cache_renew(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -37,6 +37,7 @@
 
 #include "lib/kernel/futex.h"
 #include "lib/kernel/rcu.h"
+#include "lib/kernel/rcu_queue.h"
 
 #include <atomic>
 #include <chrono>
@@ -70,37 +71,6 @@ std::mutex start_lock;
 std::atomic<bool> stopping;
 __thread bool runs_callbacks;
 
-// Readers may still look at the object that is on its way out, and a head may lie over words they read (a
-// maple node's pivots): what is written before the grace period ends is written as single words.
-template <class Word>
-void head_write(Word &word, Word value)
-{
-    __atomic_store_n(&word, value, __ATOMIC_RELAXED);
-}
-
-// Newest first to oldest first.
-rcu_head *reversed(rcu_head *newest)
-{
-    rcu_head *list = nullptr;
-    while (newest != nullptr) {
-        rcu_head *const older = newest->next;
-        head_write(newest->next, list);
-        list = newest;
-        newest = older;
-    }
-    return list;
-}
-
-// True if the queue was empty.
-bool push(Lane &lane, rcu_head *head)
-{
-    rcu_head *newest = lane.queued.load(std::memory_order_relaxed);
-    do
-        head_write(head->next, newest);
-    while (!lane.queued.compare_exchange_weak(newest, head, std::memory_order_seq_cst));   // (Q1) (Q3)
-    return newest == nullptr;
-}
-
 // Ends the thread's sleep, and with `resting` its rest as well.
 void wake(Lane &lane, bool resting)
 {
@@ -115,7 +85,7 @@ void wake(Lane &lane, bool resting)
 
 void push_hurried(Lane &lane, rcu_head *head)
 {
-    push(lane, head);
+    push(lane.queued, head);
     // After the push: do_batch() clears it before it takes the queue.
     lane.hurry.store(1, std::memory_order_seq_cst);
     wake(lane, true);
@@ -129,15 +99,6 @@ bool has_queued(const Lane &lane)
 bool lane_idle(const Lane &lane)   // (Q4)
 {
     return !has_queued(lane) && lane.busy.load(std::memory_order_seq_cst) == 0;
-}
-
-void run_batch(rcu_head *head)
-{
-    while (head != nullptr) {
-        rcu_head *const next = head->next;   // the callback may free head
-        head->func(head);
-        head = next;
-    }
 }
 
 // Waits for callbacks. False: none left and the process ends.
@@ -168,7 +129,7 @@ void do_batch(Lane &lane)
     lane.hurry.store(0, std::memory_order_seq_cst);
     rcu_head *const newest = lane.queued.exchange(nullptr, std::memory_order_seq_cst);
     wait_for_readers();
-    run_batch(reversed(newest));
+    run_chain(reversed(newest));
     kmirror_cpu_release();
     lane.busy.store(0, std::memory_order_seq_cst);   // (Q4)
 }
@@ -277,10 +238,21 @@ bool in_rcu_callback()
     return runs_callbacks;
 }
 
+unsigned long run_as_callbacks(rcu_head *oldest)
+{
+    const bool nested = runs_callbacks;
+    runs_callbacks = true;
+    const unsigned long count = run_chain(oldest);
+    runs_callbacks = nested;
+    return count;
+}
+
 void flush_callbacks(unsigned milliseconds)
 {
     if (runs_callbacks || current_task()->rcu_nesting != 0)
         return;
+    if (rcu_stepping.load(std::memory_order_relaxed)) [[unlikely]]
+        flush_steps();
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
     for (Lane &lane : lanes) {
         while (!lane_idle(lane) && std::chrono::steady_clock::now() < give_up) {
@@ -298,22 +270,31 @@ using kmirror::current_task;
 
 extern "C" void (call_rcu)(struct rcu_head *head, rcu_callback_t func)
 {
-    Lane &lane = my_lane();
     head_write(head->func, func);
-    if (push(lane, head))
+    if (rcu_stepping.load(std::memory_order_relaxed)) [[unlikely]] {
+        queue_for_step(head);
+        return;
+    }
+    Lane &lane = my_lane();
+    if (push(lane.queued, head))
         wake(lane, false);
 }
 
 extern "C" void (call_rcu_hurry)(struct rcu_head *head, rcu_callback_t func)
 {
     head_write(head->func, func);
-    push_hurried(my_lane(), head);
+    if (rcu_stepping.load(std::memory_order_relaxed)) [[unlikely]]
+        queue_for_step(head);
+    else
+        push_hurried(my_lane(), head);
 }
 
 extern "C" void rcu_barrier(void)
 {
     if (WARN_ON_ONCE(current_task()->rcu_nesting != 0 || in_rcu_callback()))
         return;
+    if (rcu_stepping.load(std::memory_order_relaxed)) [[unlikely]]
+        flush_steps();
     BarrierEntry entries[kMaxLanes];
     std::atomic<u32> left{1};   // our own: the count cannot reach 0 before all entries are queued
     for (unsigned i = 0; i < kMaxLanes; ++i) {

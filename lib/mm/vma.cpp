@@ -43,6 +43,19 @@ kmem_cache *cache()
     return made;
 }
 
+int renew_cache()
+{
+    mutex_lock(&vma_cache_mutex);
+    kmem_cache *old = vma_cache;
+    const bool unused = !old || kmem_cache_shrink(old) == 0;
+    if (unused)
+        __atomic_store_n(&vma_cache, static_cast<kmem_cache *>(nullptr), __ATOMIC_RELAXED); // nobody looks
+    mutex_unlock(&vma_cache_mutex);
+    if (unused)
+        kmem_cache_destroy(old);
+    return unused ? 0 : -EBUSY;
+}
+
 } // namespace
 
 // ---- iterator
@@ -208,4 +221,9 @@ int split_vma(VmaIterator &it, vm_area_struct *vma, unsigned long addr, bool new
 kmem_cache *mm_vma_cache(void)
 {
     return kmirror::mm::cache();
+}
+
+int mm_vma_cache_renew(void)
+{
+    return kmirror::mm::renew_cache();
 }

@@ -41,6 +41,23 @@ struct StressOptions {
 };
 int stress_main(const StressOptions& options);
 
+// kmirror contention: counts of list_lock and barn lock by generation and sheaf capacity. Without --machine the
+// machine has two CPUs for each of the host's and two nodes.
+struct ContentionOptions {
+    std::string loads = "mmap2,list_lock_storm";  // names with commas
+    std::string slab = "all";                     // generations, as in StressOptions
+    std::string sheaves = "0,4,32,128";           // capacities with commas
+    unsigned cpus = 0;                            // virtual CPUs that work; 0: all of the machine
+    unsigned grace_period = 5000;                 // operations of a CPU
+    unsigned warm = 8, rounds = 12;               // grace periods before the counting and during it
+    unsigned repeats = 3;                         // medians are taken over them
+    std::uint64_t seed = 1;
+    std::string json;    // file for the results; empty: none
+    bool quiet = false;  // no live line
+};
+inline constexpr int kMostSheafCapacity = 1024;
+int contention_main(const ContentionOptions& options);
+
 // kmirror machine: CPUs, nodes, memory and distances of the machine in force.
 struct MachineOptions {
     bool json = false;  // on stdout

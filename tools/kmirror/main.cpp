@@ -8,12 +8,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <kmirror/fault.h>
@@ -63,6 +65,12 @@ std::vector<char*> without_fault(char** argv) {
     return kept;
 }
 
+// The machine of kmirror contention when nobody says another: two CPUs for each of the host's, two nodes.
+std::string contention_machine() {
+    const unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
+    return "numa:2 core:" + std::to_string(cpus) + " pu:1";
+}
+
 void put_in_force(const CommandLine& line, char** argv) {
     judge(line.machine);
     judge_fault(line.fault);
@@ -85,11 +93,16 @@ std::uint64_t drawn_seed() {
 int main(int argc, char** argv) {
     CommandLine line = read_command_line(argc, argv);
     if (line.command == Command::None) return line.status;
+    if (line.command == Command::Contention && line.machine.empty() &&
+        std::getenv("KMIRROR_MACHINE") == nullptr)
+        line.machine = contention_machine();
     put_in_force(line, argv);
     if (line.stress.seed == 0) line.stress.seed = drawn_seed();
     switch (line.command) {
         case Command::Stress:
             return stress_main(line.stress);
+        case Command::Contention:
+            return contention_main(line.contention);
         case Command::Slabinfo:
             return slabinfo_main(line.slabinfo);
         case Command::Tree:

@@ -100,6 +100,31 @@ CLI::App* add_stress(CLI::App& app, CommandLine& line) {
     return sub;
 }
 
+CLI::App* add_contention(CLI::App& app, CommandLine& line) {
+    ContentionOptions& contention = line.contention;
+    CLI::App* sub = app.add_subcommand(
+        "contention", "how often each generation takes list_lock and the barn lock for the same work");
+    add_text(*sub, "--load", "NAMES", "what is done, with commas; default mmap2,list_lock_storm", contention.loads);
+    add_text(*sub, "--slab", "NAMES", "generations of the allocator, as in kmirror stress; default all",
+             contention.slab);
+    add_text(*sub, "--sheaves", "LIST", "objects in a sheaf, with commas; default 0,4,32,128",
+             contention.sheaves);
+    add_number(*sub, "--cpus", "virtual CPUs at work; default: all of the machine", contention.cpus, 1u,
+               kMaxCpus);
+    add_number(*sub, "--grace-period", "operations of a CPU from one grace period to the next; default 5000",
+               contention.grace_period, 1u, 1000000u);
+    add_number(*sub, "--warm", "grace periods before the counting; default 8", contention.warm, 0u, 100000u);
+    add_number(*sub, "--rounds", "grace periods that are counted; default 12", contention.rounds, 1u, 100000u);
+    add_number(*sub, "--repeats", "runs of each setting, of which the medians are shown; default 3",
+               contention.repeats, 1u, 1000u);
+    add_number<std::uint64_t>(*sub, "--seed", "of the random choices; default 1", contention.seed, 1,
+                              ~std::uint64_t{0});
+    add_text(*sub, "--json", "FILE", "write the results there as well", contention.json);
+    sub->add_flag("--quiet", contention.quiet, "no live line");
+    add_world(*sub, line);
+    return sub;
+}
+
 CLI::App* add_machine(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand("machine", "CPUs, nodes and memory of a machine");
     sub->add_flag("--json", line.show.json, "as JSON");
@@ -273,6 +298,7 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App app("kmirror: the Linux maple tree and SLUB allocator in userspace", "kmirror");
     app.set_version_flag("--version", "kmirror " KMIRROR_VERSION " (maple tree and SLUB as in Linux 7.3)");
     CLI::App* stress = add_stress(app, line);
+    CLI::App* contention = add_contention(app, line);
     CLI::App* machine = add_machine(app, line);
     CLI::App* slabinfo = add_slabinfo(app, line);
     CLI::App* tree = add_tree(app, line);
@@ -280,7 +306,7 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* faults = add_faults(app, line);
     CLI::App* replay = add_replay(app, line);
     const std::vector<std::pair<CLI::App*, Command>> commands = {
-        {stress, Command::Stress}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
+        {stress, Command::Stress}, {contention, Command::Contention}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
         {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults},
         {replay, Command::Replay}};
     app.require_subcommand(0, 1);

@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Stress, Machine, Slabinfo, Tree, Sweep, Faults, Replay };
+enum class Command { None, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -18,6 +18,7 @@ struct CommandLine {
     std::string memory;   // --memory; empty: not given
     std::string fault;    // --fault; empty: not given
     StressOptions stress;
+    ContentionOptions contention;
     MachineOptions show;
     TreeOptions tree;
     SlabinfoOptions slabinfo;

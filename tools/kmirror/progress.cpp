@@ -35,12 +35,16 @@ void Progress::update(const std::string& what, std::uint64_t operations) {
     const std::uint64_t since = operations >= last_operations_ ? operations - last_operations_ : operations;
     const double rate = static_cast<double>(since) / std::max(seconds_between(last_, now), 1e-3);
     const double elapsed = seconds_between(start_, now);
-    fmt::print(stderr, "\r\033[K{}: {} operations/s, {:.0f} s elapsed, {:.0f} s left", what,
-               short_number(rate), elapsed, std::max(0.0, total_seconds_ - elapsed));
+    fmt::print(stderr, "\r\033[K{}: {} operations/s, {:.0f} s elapsed", what, short_number(rate), elapsed);
+    if (total_seconds_ > 0) fmt::print(stderr, ", {:.0f} s left", std::max(0.0, total_seconds_ - elapsed));
     std::fflush(stderr);
     shown_ = true;
     last_ = now;
     last_operations_ = operations;
+}
+
+void Progress::share(double done) {
+    if (done > 0) total_seconds_ = seconds_between(start_, Clock::now()) / done;
 }
 
 void Progress::clear() {

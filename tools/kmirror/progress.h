@@ -16,6 +16,8 @@ class Progress {
 public:
     // `total_seconds` of the whole run; the line goes to stderr.
     Progress(double total_seconds, bool quiet);
+    // For a run whose length nobody knows before: share() tells how far it is.
+    explicit Progress(bool quiet) : Progress(0, quiet) {}
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -23,6 +25,9 @@ public:
     // Shows `what` and the operations per second since the last call; `operations` is the sum so far in this
     // phase. A smaller sum than before starts a new phase.
     void update(const std::string& what, std::uint64_t operations);
+
+    // This share of the whole, 0 to 1, is done: from it and the time so far follows what is left.
+    void share(double done);
 
     // Takes the line away.
     void clear();

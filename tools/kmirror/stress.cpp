@@ -51,27 +51,6 @@ bool is_generation(const std::string &name)
     return before != nullptr;
 }
 
-// False: there is one nobody knows.
-bool parse_generations(const std::string &text, Generations &out)
-{
-    if (text.empty()) {
-        out = {kmirror_slab_ops()->set_generation(nullptr)};
-        return true;
-    }
-    if (text == "all") {
-        out = {"cpu-slab", "cpu-slab+sheaves", "double", kSheaves};
-        return true;
-    }
-    for (std::size_t from = 0; from <= text.size();) {
-        const std::size_t end = std::min(text.find(',', from), text.size());
-        out.push_back(text.substr(from, end - from));
-        if (!is_generation(out.back()))
-            return false;
-        from = end + 1;
-    }
-    return true;
-}
-
 unsigned machine_cpus() { return static_cast<unsigned>(kmirror_slab_ops()->nr_cpus()); }
 
 // kDone, or what a bad option returned.
@@ -79,7 +58,7 @@ int check(const StressOptions &options, Generations &generations)
 {
     if (!parse_generations(options.slab, generations))
         return bad_option("--slab", options.slab,
-                          "it takes all, or with commas: cpu-slab, cpu-slab+sheaves, double, sheaves");
+                          kGenerationsAllowed);
     if (options.cpus > machine_cpus())
         return bad_option("--cpus", std::to_string(options.cpus),
                           "this machine has " + std::to_string(machine_cpus()) +
@@ -207,6 +186,26 @@ StressVerdict judge(const std::vector<StressRun> &runs, const stress::Plan &plan
 }
 
 } // namespace
+
+bool parse_generations(const std::string &text, std::vector<std::string> &out)
+{
+    if (text.empty()) {
+        out = {kmirror_slab_ops()->set_generation(nullptr)};
+        return true;
+    }
+    if (text == "all") {
+        out = {"cpu-slab", "cpu-slab+sheaves", "double", kSheaves};
+        return true;
+    }
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t end = std::min(text.find(',', from), text.size());
+        out.push_back(text.substr(from, end - from));
+        if (!is_generation(out.back()))
+            return false;
+        from = end + 1;
+    }
+    return true;
+}
 
 std::string capacity_text(int capacity)
 {

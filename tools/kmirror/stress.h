@@ -36,6 +36,11 @@ struct StressVerdict {
     std::vector<std::string> wrong;      // empty: everything held
 };
 
+// The names of --slab, with commas, or "all", or empty for the process's own. False: there is one nobody knows.
+bool parse_generations(const std::string &text, std::vector<std::string> &out);
+inline constexpr const char *kGenerationsAllowed =
+    "it takes all, or with commas: cpu-slab, cpu-slab+sheaves, double, sheaves";
+
 // "sheaves of 32" or "no sheaves".
 std::string capacity_text(int capacity);
 

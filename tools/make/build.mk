@@ -137,6 +137,9 @@ all: $(addprefix $(B)/,libkmirror.a libkmirror.so libkmirror-cmocka.a kmirror)
 stress: $(B)/kmirror
 	$(Q)$(B)/kmirror stress $(ARGS)
 
+contention: $(B)/kmirror
+	$(Q)$(B)/kmirror contention $(ARGS)
+
 sweep: $(B)/kmirror
 	$(Q)$(B)/kmirror sweep $(addprefix --log ,$(wildcard tools/replay/logs/*.log)) $(ARGS)
 

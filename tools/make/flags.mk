@@ -7,7 +7,7 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests fuzz-programs check% kernel-% stress sweep bench bench-faults install \
+BUILDING := $(filter all lib tests fuzz-programs check% kernel-% stress contention sweep bench bench-faults install \
                      compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
 # ---- bad input -------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ endif
 endif
 
 NARROW := $(filter 32,$(BITS))
-ONLY_64 := $(filter all stress bench bench-faults install check-instrumentable compile_commands.json,$(MAKECMDGOALS))
+ONLY_64 := $(filter all stress contention bench bench-faults install check-instrumentable compile_commands.json,$(MAKECMDGOALS))
 ifneq ($(and $(NARROW),$(ONLY_64)),)
 $(error BITS=32 is not possible for $(firstword $(ONLY_64)); it is for lib, tests, check and check-kernel)
 endif

@@ -58,14 +58,21 @@ bool same_name(const std::string& a, const std::string& b) {
     return length == b.find('=') && a.compare(0, length, b, 0, length) == 0;
 }
 
-// This process's environment with `added` put over it, and what only the supervisor's worker reads taken out.
+// For this process only: its supervisor's log, and which half of the tests it runs.
+bool stays_here(const std::string& variable) {
+    for (const char* name : {"KMIRROR_TEST_WORKER=", "GTEST_TOTAL_SHARDS=", "GTEST_SHARD_INDEX="})
+        if (variable.rfind(name, 0) == 0) return true;
+    return false;
+}
+
+// This process's environment with `added` put over it, and what is for this process only taken out.
 std::vector<std::string> child_environment(std::vector<std::string> added) {
     added.push_back("KMIRROR_TEST_CHILD=1");
     added.push_back("KMIRROR_SEED=" + std::to_string(seed()));
     std::vector<std::string> all;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string text = *entry;
-        bool keep = text.rfind("KMIRROR_TEST_WORKER=", 0) != 0;
+        bool keep = !stays_here(text);
         for (const std::string& other : added) keep = keep && !same_name(text, other);
         if (keep) all.push_back(text);
     }

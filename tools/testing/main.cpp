@@ -96,7 +96,8 @@ int work(bool report_leaks) {
 
     int failed = RUN_ALL_TESTS();
     const testing::UnitTest& all = *testing::UnitTest::GetInstance();
-    if (all.test_to_run_count() == 0 && first_number == 1) {
+    const bool may_be_empty = std::getenv("GTEST_TOTAL_SHARDS") != nullptr;  // one half of very few cases
+    if (all.test_to_run_count() == 0 && first_number == 1 && !may_be_empty) {
         std::fprintf(stderr, "kmirror-tests: filter %s matches no test\n", GTEST_FLAG_GET(filter).c_str());
         return 2;
     }
