@@ -23,14 +23,14 @@ TEST_HELP  := $(sort $(filter-out %_test.cpp,\
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
 BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) $(addprefix tools/kmirror/,table.cpp json.cpp))
 
-# 32 bit: what needs hwloc or libdw has a stand-in; the load of make stress, and the tests of it, of debugging,
-# of the command, of lib/mm and of cmocka's API stay away.
+# 32 bit: what needs hwloc or libdw has a stand-in; the load of make stress and make sweep, and the tests
+# of both, of debugging, of the command, of lib/mm and of cmocka's API stay away.
 ifneq ($(NARROW),)
 LIB_SRCS   := $(sort $(filter-out lib/mm/% lib/kernel/topology_hwloc.cpp lib/kernel/stacktrace.cpp,$(LIB_SRCS)) \
                 $(wildcard lib/plain/*.cpp))
-LOAD_SRCS  := $(filter tools/sweep/%,$(LOAD_SRCS))
-CASE_SRCS  := $(filter-out slab/stress_test.cpp slab/debug_% tools/testing/% fuzz/% lib/mm/% lib/cmocka/%, \
-                $(CASE_SRCS))
+LOAD_SRCS  :=
+CASE_SRCS  := $(filter-out slab/stress_test.cpp slab/debug_% tools/testing/% tools/sweep/% fuzz/% lib/mm/% \
+                lib/cmocka/%,$(CASE_SRCS))
 TEST_HELP  := $(filter-out tools/kmirror/% lib/mm/% fuzz/%,$(TEST_HELP))
 endif
 
