@@ -29,7 +29,7 @@ ifneq ($(NARROW),)
 LIB_SRCS   := $(sort $(filter-out lib/mm/% lib/kernel/topology_hwloc.cpp lib/kernel/stacktrace.cpp,$(LIB_SRCS)) \
                 $(wildcard lib/plain/*.cpp))
 LOAD_SRCS  :=
-CASE_SRCS  := $(filter-out slab/stress_test.cpp slab/debug_% tools/testing/% tools/sweep/% fuzz/% lib/mm/% \
+CASE_SRCS  := $(filter-out slab/stress_test.cpp slab/contention_test.cpp slab/debug_% tools/testing/% tools/sweep/% fuzz/% lib/mm/% \
                 lib/cmocka/%,$(CASE_SRCS))
 TEST_HELP  := $(filter-out tools/kmirror/% lib/mm/% fuzz/%,$(TEST_HELP))
 endif

@@ -251,11 +251,4 @@ std::vector<Case> slab_cases() {
     return cases;
 }
 
-std::vector<Case> all_cases() {
-    std::vector<Case> cases = tree_cases();
-    for (Case& one : slab_cases()) cases.push_back(std::move(one));
-    for (Case& one : mm_cases()) cases.push_back(std::move(one));
-    return cases;
-}
-
 }  // namespace kmirror::sweeping

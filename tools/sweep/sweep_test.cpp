@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The promise: every call of tree, allocator and lib/mm, and of recorded programs, survives the failure of any of
-// its allocations, changes nothing when it fails, and loses no object. The whole, with pairs of failures, is
-// `make sweep`.
+// The promise: every call of tree and allocator survives the failure of any of its allocations, changes nothing when
+// it fails, and loses no object; and a sweep finds what does not. The whole, with pairs of failures, is `make sweep`.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,61 +13,16 @@
 #include <kmirror/sweep.h>
 
 #include "tools/sweep/cases.h"
-#include "tools/sweep/log_cases.h"
+#include "tools/sweep/sweep_test.h"
 
 namespace {
 
 using namespace kmirror::sweeping;
 using ::testing::HasSubstr;
 
-class Sweep : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (!KMIRROR_FAULTS) GTEST_SKIP() << "this build has FAULTS=0";
-    }
-};
-
-// Failures that were injected; at most `most` runs a mode.
-unsigned long sweep_one(const Case& one, unsigned modes, unsigned long most) {
-    const int level = kmirror_set_loglevel(0);   // the calls' own words about each failure
-    const kmirror_sweep_result result = kmirror::sweep(one.make, modes, most);
-    kmirror_set_loglevel(level);
-    EXPECT_STREQ(result.first, "") << one.call << ", " << one.shape;
-    return result.injected;
-}
-
-// The largest shapes take the most time: of those, one call in four.
-void sweep_all(const std::vector<Case>& cases, unsigned long most, const std::string& largest = "") {
-    unsigned long injected = 0;
-    unsigned large = 0, swept = 0;
-    for (const Case& one : cases) {
-        if (!largest.empty() && one.shape.find(largest) != std::string::npos && large++ % 4 != 0) continue;
-        injected += sweep_one(one, KMIRROR_SWEEP_ONCE | KMIRROR_SWEEP_FROM, most);
-        ++swept;
-    }
-    EXPECT_GT(injected, swept);
-}
-
 TEST_F(Sweep, TheTreesCallsSurviveEachFailure) { sweep_all(tree_cases(), 12, "height 4"); }
 
 TEST_F(Sweep, TheAllocatorsCallsSurviveEachFailure) { sweep_all(slab_cases(), 24); }
-
-TEST_F(Sweep, TheCallsOfAddressSpacesSurviveEachFailure) { sweep_all(mm_cases(), 8, "200 mappings"); }
-
-// Each fifth call, with each of its first requests failing once.
-TEST_F(Sweep, TheCallsOfRecordedProgramsSurviveEachFailure) {
-    for (const char* name : {"gcc.log", "python3.log", "shell.log"}) {
-        unsigned number = 0, swept = 0;
-        unsigned long injected = 0;
-        each_call_of(read_log_file(std::string("tools/replay/logs/") + name), name, [&](const Case& one) {
-            if (number++ % 5 != 0) return;
-            ++swept;
-            injected += sweep_one(one, KMIRROR_SWEEP_ONCE, 12);
-        });
-        EXPECT_GT(swept, 10u) << name;
-        EXPECT_GT(injected, swept) << name;
-    }
-}
 
 // ---- the sweep itself finds what it must -----------------------------------------------------------------
 
