@@ -31,6 +31,6 @@ const maple_ops *canary_ops()
 
 const Target canary_fuzz = {
     "canary_fuzz", &maple_grammar(),
-    [](std::span<const std::uint8_t> input) { run_maple_input(input, canary_ops()); }, true};
+    [](std::span<const std::uint8_t> input) { run_maple_input(canary_fuzz, input, canary_ops()); }, true};
 
 } // namespace kmirror::fuzz

@@ -93,6 +93,9 @@ Step MapleOracle::resolve(const Operation &operation, const MapleTable &table) c
     }
     step.other = step.op == MapleOp::Dup ? step.value : 0;
     step.clears |= step.op == MapleOp::Clear || step.op == MapleOp::ClearRun;
+    // An external lock is not dropped to wait for memory: its holder has to allow waiting.
+    if (trees_[step.tree].flags & MAPLE_OPS_LOCK_EXTERN)
+        step.gfp = MAPLE_OPS_KERNEL;
     const maple_ops_position at = table.position(step.tree);
     if (step.op == MapleOp::CursorSet && step.first > step.last)
         std::swap(step.first, step.last);

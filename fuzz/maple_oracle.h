@@ -30,7 +30,7 @@ public:
     const model::RangeMap &map(unsigned tree) const { return trees_[tree].map; }
 
 private:
-    static constexpr unsigned long kMostSteps = 16384;
+    static constexpr unsigned long kMostSteps = 3072;
 
     struct Tree {
         model::RangeMap map;

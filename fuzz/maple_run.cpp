@@ -4,8 +4,10 @@
 #include "fuzz/maple_run.h"
 
 #include "fuzz/maple_print.h"
-#include "fuzz/target.h"
 
+#include <kmirror/fault.h>
+
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -29,9 +31,9 @@ public:
         for (std::size_t i = 0; i < sequence_.operations.size(); i++)
             if (std::string wrong = one(sequence_.operations[i]); !wrong.empty())
                 return "operation " + std::to_string(i + 1) + ", " +
-                       to_text(maple_grammar(), sequence_.operations[i]) + ": " + wrong;
+                       to_text(*options_.grammar, sequence_.operations[i]) + ": " + wrong;
         for (unsigned tree = 0; tree < kMapleTrees; tree++)
-            if (std::string wrong = compare_all(tree); !wrong.empty())
+            if (std::string wrong; is_changed_[tree] && !(wrong = compare_all(tree)).empty())
                 return "at the end, tree " + std::to_string(tree) + ": " + wrong;
         return {};
     }
@@ -42,14 +44,24 @@ private:
 
     std::string one(const Operation &operation)
     {
+        if (MapleOp(operation.kind) == MapleOp::Count) {
+            armed_ = unsigned(operation.operand[0].number);
+            return {};
+        }
         const Step step = oracle_.resolve(operation, table_);
         if (step.skipped)
             return {};
         const maple_ops_position before = table_.position(step.tree);
+        const MapleOracle unchanged = armed_ ? oracle_ : MapleOracle({});
         const Answer expected = oracle_.expect(step, before);
         if (options_.listener)
             options_.listener(step, expected, table_);
+        kmirror_fail_nth(can_fail(step) ? armed_ : 0);
         Answer answer = table_.perform(step);
+        const bool failed = kmirror_fail_nth(0) && answer.error == -ENOMEM;
+        if (failed || (armed_ && out_of_memory(step.tree)))
+            return go_on_from(unchanged, step);
+        armed_ = 0;
         if (!expected.has_range) {
             answer.has_range = false;
             answer.first = answer.last = 0;
@@ -63,6 +75,28 @@ private:
         return compare(copies ? step.other : step.tree, step, expected);
     }
 
+    // Single operations that may answer -ENOMEM, and erasing, which must not.
+    bool can_fail(const Step &step) const
+    {
+        return step.op <= MapleOp::AllocCyclic || step.op == MapleOp::Dup ||
+               (step.op >= MapleOp::CursorStore && step.op <= MapleOp::CursorAllocCyclic);
+    }
+
+    // mas_store() says so by its cursor alone.
+    bool out_of_memory(unsigned tree) const { return table_.position(tree).error == -ENOMEM; }
+
+    // The operation ran out of memory: nothing has changed.
+    std::string go_on_from(const MapleOracle &unchanged, const Step &step)
+    {
+        oracle_ = unchanged;
+        armed_ = 0;
+        table_.perform({.op = MapleOp::CursorSet, .tree = step.tree, .first = step.first, .last = step.first});
+        if (step.op == MapleOp::Erase || step.op == MapleOp::CursorErase)
+            return "an erase has run out of memory";
+        std::string wrong = compare_all(step.tree);
+        return wrong.empty() && step.op == MapleOp::Dup ? compare_all(step.other) : wrong;
+    }
+
     std::string compare(unsigned tree, const Step &step, const Answer &expected)
     {
         const bool every = options_.check == Check::Every;
@@ -72,12 +106,14 @@ private:
             credit_ -= std::min(credit_, cost);
             return compare_all(tree);
         }
+        is_changed_[tree] = true;
         return compare_near(tree, expected.has_range ? expected.first : step.first);
     }
 
     std::string compare_all(unsigned tree)
     {
         const maple_ops *ops = table_.ops();
+        is_changed_[tree] = false;
         std::string wrong = oracle_.map(tree).differences(ops, table_.tree(tree));
         ops->lock(table_.tree(tree));
         if (ops->check(table_.tree(tree), false)) {
@@ -117,13 +153,19 @@ private:
     MapleTable table_;
     MapleOracle oracle_;
     std::size_t credit_ = 0;
+    std::array<bool, kMapleTrees> is_changed_{};  // since it was compared as a whole
+    unsigned armed_ = 0;  // the request of the next operation that fails; 0: none
 };
 
 // Nodes that no tree holds any more. Freed ones may wait for a grace period, so they are counted only every so
 // often, and in Check::Every after each input.
 class NodeBalance {
 public:
-    NodeBalance(const maple_ops *ops, Check check) : ops_(ops), most_(check == Check::Every ? 1 : kSuspects) {}
+    NodeBalance(const Target &target, const MapleRunOptions &options)
+        : target_(target), options_(options), ops_(options.ops),
+          most_(options.check == Check::Every ? 1 : kSuspects)
+    {
+    }
 
     void settle(std::span<const std::uint8_t> input)
     {
@@ -143,19 +185,21 @@ private:
     void accuse(unsigned long alive)
     {
         for (const auto &suspect : suspects_) {
-            const Sequence sequence = decode(maple_grammar(), suspect);
+            const Sequence sequence = decode(*target_.grammar, suspect);
             const unsigned long before = ops_->nr_allocated();
-            run_maple(sequence, {ops_, Check::Budget, {}});
+            run_maple(sequence, options_);
             ops_->rcu_barrier();
             if (ops_->nr_allocated() == before && suspects_.size() > 1)
                 continue;
-            std::fputs(to_text(maple_grammar(), "maple_store_fuzz", sequence).c_str(), stderr);
+            std::fputs(to_text(*target_.grammar, target_.name, sequence).c_str(), stderr);
             break;
         }
         fail(std::to_string(alive) + " nodes are lost" +
              (suspects_.size() > 1 ? ", by the sequence above or by all of the last ones together" : ""));
     }
 
+    const Target &target_;
+    const MapleRunOptions options_;
     const maple_ops *ops_;
     const std::size_t most_;
     std::vector<std::vector<std::uint8_t>> suspects_;
@@ -177,18 +221,20 @@ std::string run_maple(const Sequence &sequence, const MapleRunOptions &options)
     MapleRunOptions filled = options;
     if (!filled.ops)
         filled.ops = kmirror_maple_ops();
+    if (!filled.grammar)
+        filled.grammar = &maple_grammar();
     return Run(sequence, filled).go();
 }
 
-void run_maple_input(std::span<const std::uint8_t> input, const maple_ops *ops)
+void run_maple_input(const Target &target, std::span<const std::uint8_t> input, const maple_ops *ops)
 {
     static const Check check = std::getenv("KMIRROR_FUZZ_EVERY") ? Check::Every : Check::Budget;
-    static NodeBalance balance(ops, check);
+    static const MapleRunOptions options{ops, check,
+                                         verbosity() ? maple_narrator(verbosity()) : StepListener{},
+                                         target.grammar};
+    static NodeBalance balance(target, options);
     static Sequence sequence;
-    decode_into(maple_grammar(), input, sequence);
-    MapleRunOptions options{ops, check, {}};
-    if (verbosity())
-        options.listener = maple_narrator(verbosity());
+    decode_into(*target.grammar, input, sequence);
     if (const std::string wrong = run_maple(sequence, options); !wrong.empty())
         fail(wrong);
     if (const unsigned long warnings = new_warnings())

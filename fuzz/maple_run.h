@@ -12,6 +12,7 @@
 #define KMIRROR_FUZZ_MAPLE_RUN_H
 
 #include "fuzz/maple_oracle.h"
+#include "fuzz/target.h"
 
 #include <functional>
 
@@ -29,13 +30,15 @@ struct MapleRunOptions {
     const maple_ops *ops = nullptr;  // nullptr: the mirror's
     Check check = Check::Budget;
     StepListener listener;           // may be empty
+    // Of the sequence. One more operation than maple_grammar() has: it lets requests for memory fail.
+    const Grammar *grammar = nullptr;  // nullptr: maple_grammar()
 };
 
 // Empty: all is well.
 std::string run_maple(const Sequence &sequence, const MapleRunOptions &options);
 
 // Runs an input: run_maple(), the balance of nodes, warnings. Ends the process by fail().
-void run_maple_input(std::span<const std::uint8_t> input, const maple_ops *ops);
+void run_maple_input(const Target &target, std::span<const std::uint8_t> input, const maple_ops *ops);
 
 } // namespace kmirror::fuzz
 

@@ -8,6 +8,6 @@ namespace kmirror::fuzz {
 
 const Target maple_store_fuzz = {
     "maple_store_fuzz", &maple_grammar(),
-    [](std::span<const std::uint8_t> input) { run_maple_input(input, kmirror_maple_ops()); }};
+    [](std::span<const std::uint8_t> input) { run_maple_input(maple_store_fuzz, input, kmirror_maple_ops()); }};
 
 } // namespace kmirror::fuzz

@@ -7,7 +7,9 @@ namespace kmirror::fuzz {
 
 std::span<const Target *const> targets()
 {
-    static const Target *const all[] = {&maple_store_fuzz, &canary_fuzz};
+    static const Target *const all[] = {
+        &maple_store_fuzz, &maple_fault_fuzz, &mm_fuzz,         &slub_fuzz,  &slub_debug_fuzz,
+        &fault_config_fuzz, &replay_log_fuzz, &machine_string_fuzz, &canary_fuzz};
     return all;
 }
 

@@ -60,8 +60,10 @@ using namespace kmirror::kernel;
 
 extern "C" void kmirror_warn(const char *file, int line, const char *function, const char *fmt, ...)
 {
-    const std::lock_guard guard(report_lock);
     warnings.fetch_add(1, std::memory_order_relaxed);
+    if (kmirror_set_loglevel(-1) == 0)   // nothing is to be shown
+        return;
+    const std::lock_guard guard(report_lock);
     open_report("WARNING:", file, line, function);
     va_list args;
     va_start(args, fmt);

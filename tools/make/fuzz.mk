@@ -5,7 +5,8 @@
 
 FUZZ_TARGETS := $(sort $(patsubst fuzz/%.cpp,%,$(wildcard fuzz/*_fuzz.cpp)))
 FUZZ_SHARED  := $(sort $(filter-out fuzz/engine.cpp fuzz/replay.cpp fuzz/target_list.cpp %_test.cpp \
-                  %_fuzz.cpp,$(wildcard fuzz/*.cpp)) tools/testing/sanitizers.cpp)
+                  %_fuzz.cpp,$(wildcard fuzz/*.cpp)) tools/testing/sanitizers.cpp lib/mm/tests/pages.cpp \
+                  $(addprefix tools/kmirror/,replay_maps.cpp strace_line.cpp strace_log.cpp))
 FUZZ_PROGRAMS := $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
 FUZZ_MAIN  := engine $(if $(filter fuzz,$(SAN)),,replay)
 FUZZ_LINK  := $(if $(filter fuzz,$(SAN)),-fsanitize=fuzzer)
