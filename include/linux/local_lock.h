@@ -57,9 +57,18 @@ static inline void km_local_lock_init(struct local_lock *lock)
 /*
  * The way of a thread that is alone on its CPU. On success the thread is in a
  * section; on false nothing has changed and the general way must be taken.
+ *
+ * A section knows what it found: ending it stores that count again, so that no
+ * section waits for the store of the one before it to be read back.
  */
+struct km_alone {
+    struct local_lock *mine; /* this CPU's copy */
+    unsigned int count;      /* preempt_count outside */
+};
+
 #if !KMIRROR_INSTRUMENTED && !KMIRROR_TSAN
-static __always_inline bool km_local_trylock_alone(struct local_lock __percpu *lock)
+static __always_inline bool km_local_trylock_alone(struct local_lock __percpu *lock,
+                                                   struct km_alone *section)
 {
     struct task_struct *task = &kmirror_task;
     struct local_lock *mine;
@@ -67,8 +76,9 @@ static __always_inline bool km_local_trylock_alone(struct local_lock __percpu *l
     /* (B1) What the last sharer did on this CPU is seen. Pairs with (B2) in cpu.cpp. */
     if (unlikely(__atomic_load_n(&task->bias, __ATOMIC_ACQUIRE) != KMIRROR_BIAS_ALONE))
         return false;
-    WRITE_ONCE(task->preempt_count, task->preempt_count + 1);
-    mine = SHIFT_PERCPU_PTR(lock, task->percpu_offset);
+    section->count = READ_ONCE(task->preempt_count);
+    section->mine = mine = SHIFT_PERCPU_PTR(lock, task->percpu_offset);
+    WRITE_ONCE(task->preempt_count, section->count + 1);
     if (likely(!(READ_ONCE(mine->owner) | READ_ONCE(mine->shared)))) {
         WRITE_ONCE(mine->owner, 1);
         /*
@@ -83,36 +93,36 @@ static __always_inline bool km_local_trylock_alone(struct local_lock __percpu *l
             return true;
         __atomic_store_n(&mine->owner, 0, __ATOMIC_RELEASE);
     }
-    WRITE_ONCE(task->preempt_count, task->preempt_count - 1);
+    WRITE_ONCE(task->preempt_count, section->count);
     return false;
 }
 
 /* Ends a section that km_local_trylock_alone() began: `owner` is held, whatever the bias is by now. */
-static __always_inline void km_local_unlock_alone(struct local_lock __percpu *lock)
+static __always_inline void km_local_unlock_alone(const struct km_alone *section)
 {
-    struct local_lock *mine = SHIFT_PERCPU_PTR(lock, kmirror_task.percpu_offset);
-
-    __atomic_store_n(&mine->owner, 0, __ATOMIC_RELEASE); /* (B4), as in local_unlock() */
-    preempt_enable();
+    /* (B4), as in local_unlock() */
+    __atomic_store_n(&section->mine->owner, 0, __ATOMIC_RELEASE);
+    /* (P2), as in preempt_enable() */
+    __atomic_store_n(&kmirror_task.preempt_count, section->count, __ATOMIC_RELEASE);
 }
 
-/* this_cpu_ptr() and numa_node_id() in such a section, in which the CPU stays the same. */
-#define km_local_ptr_alone(pointer) SHIFT_PERCPU_PTR(pointer, kmirror_task.percpu_offset)
+/* numa_node_id() in such a section, in which the CPU stays the same. */
 #define km_local_node_alone() (kmirror_task.node)
 #else
 /* Nobody is ever known to be alone, so every caller takes the general way. */
-static __always_inline bool km_local_trylock_alone(struct local_lock __percpu *lock)
+static __always_inline bool km_local_trylock_alone(struct local_lock __percpu *lock,
+                                                   struct km_alone *section)
 {
-    (void)lock;
+    section->mine = lock;
+    section->count = 0;
     return false;
 }
 
-static __always_inline void km_local_unlock_alone(struct local_lock __percpu *lock)
+static __always_inline void km_local_unlock_alone(const struct km_alone *section)
 {
-    (void)lock;
+    (void)section;
 }
 
-#define km_local_ptr_alone(pointer) this_cpu_ptr(pointer)
 #define km_local_node_alone() 0
 #endif
 
@@ -125,20 +135,20 @@ static __always_inline void km_local_unlock_alone(struct local_lock __percpu *lo
  */
 static __always_inline bool local_trylock(struct local_lock __percpu *lock)
 {
-#if !KMIRROR_INSTRUMENTED && !KMIRROR_TSAN
-    if (likely(km_local_trylock_alone(lock)))
+    struct km_alone section;
+
+    if (likely(km_local_trylock_alone(lock, &section)))
         return true;
-#endif
     return kmirror_local_trylock(lock);
 }
 
 /* local_lock() - The same, waiting for the other thread. Must not be held by the caller. */
 static __always_inline void local_lock(struct local_lock __percpu *lock)
 {
-#if !KMIRROR_INSTRUMENTED && !KMIRROR_TSAN
-    if (likely(km_local_trylock_alone(lock)))
+    struct km_alone section;
+
+    if (likely(km_local_trylock_alone(lock, &section)))
         return;
-#endif
     kmirror_local_lock(lock);
 }
 

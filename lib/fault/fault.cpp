@@ -29,6 +29,7 @@
 #include <fiu.h>
 
 #include "lib/fault/point.h"
+#include "lib/kernel/cpu.h"
 #include "lib/kernel/lock_watch.h"
 
 #include <algorithm>
@@ -98,11 +99,14 @@ struct Question {
 };
 __thread Question *asked;
 
-// Context: switch_lock held.
+// While anything is on no thread is told that it is alone on its CPU, because what such a thread does does not
+// ask. Context: switch_lock held.
 void arm_locked(int change)
 {
     reasons += change;
-    __atomic_store_n(&kmirror_fault_armed, reasons != 0, __ATOMIC_RELAXED);
+    const bool before = __atomic_exchange_n(&kmirror_fault_armed, reasons != 0, __ATOMIC_RELAXED);
+    if (before != (reasons != 0))
+        kernel::cpu_forbid_bias(reasons != 0);
 }
 
 void use_fiu(int change)

@@ -102,41 +102,47 @@ inline void stat_sheaf_mismatch(const struct kmem_cache *s)
     return true;
 }
 
+// The sheaves of the CPU a thread is alone on.
+[[gnu::always_inline]] inline struct slub_percpu_sheaves *pcs_of_section(const struct km_alone &section)
+{
+    return container_of(section.mine, struct slub_percpu_sheaves, lock);
+}
+
 // The two again, for a thread that is alone on its CPU and needs nothing but main. No call
 // to anything, so no register is saved: this is what most objects see. NULL or false: take
 // the general way, nothing has changed.
 [[gnu::always_inline]] inline void *alloc_from_main(struct kmem_cache *s)
 {
-    struct slub_percpu_sheaves __percpu *all = s->fast_sheaves;
+    struct km_alone section;
     void *object = nullptr;
 
-    if (!km_local_trylock_alone(&all->lock)) [[unlikely]]
+    if (!km_local_trylock_alone(&s->fast_sheaves->lock, &section)) [[unlikely]]
         return nullptr;
-    struct slub_percpu_sheaves *pcs = km_local_ptr_alone(all);
+    struct slub_percpu_sheaves *pcs = pcs_of_section(section);
     struct slab_sheaf *main = pcs->main;
     if (main->size) [[likely]] {
         object = main->objects[--main->size];
         stat_plain<ALLOC_PCS>(pcs->stats);
     }
-    km_local_unlock_alone(&all->lock);
+    km_local_unlock_alone(&section);
     return object;
 }
 
 [[gnu::always_inline]] inline bool free_to_main(struct kmem_cache *s, const struct slab *slab,
                                                 void *object)
 {
-    struct slub_percpu_sheaves __percpu *all = s->fast_sheaves;
+    struct km_alone section;
 
-    if (slab_test_pfmemalloc(slab) || !km_local_trylock_alone(&all->lock)) [[unlikely]]
+    if (slab_test_pfmemalloc(slab) || !km_local_trylock_alone(&s->fast_sheaves->lock, &section)) [[unlikely]]
         return false;
-    struct slub_percpu_sheaves *pcs = km_local_ptr_alone(all);
+    struct slub_percpu_sheaves *pcs = pcs_of_section(section);
     struct slab_sheaf *main = pcs->main;
     const bool fits = main->size != s->sheaf_capacity && slab_nid(slab) == km_local_node_alone();
     if (fits) [[likely]] {
         main->objects[main->size++] = object;
         stat_plain<FREE_PCS>(pcs->stats);
     }
-    km_local_unlock_alone(&all->lock);
+    km_local_unlock_alone(&section);
     return fits;
 }
 
