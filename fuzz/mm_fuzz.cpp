@@ -212,7 +212,7 @@ private:
     void remap(FuzzedSpace &space, unsigned long address, unsigned long length, unsigned long new_length,
                unsigned bits, unsigned long target)
     {
-        if (length < kPage || address + length < address || space.pages.size() + new_length / kPage > kMostPages)
+        if (length < kPage || space.pages.size() + new_length / kPage > kMostPages)
             return;
         const unsigned long flags = (bits & 1 ? MREMAP_MAYMOVE : 0) | (bits == 3 ? MREMAP_FIXED : 0);
         const unsigned long at = vm_mremap(space.mm, address, length, new_length, flags, target);

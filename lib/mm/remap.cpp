@@ -306,6 +306,8 @@ unsigned long remap_many(const Remap &whole)
     const unsigned long end = whole.addr + whole.old_len;
     unsigned long from = whole.addr;
 
+    if (end < from) // it ends behind the last address
+        return -EFAULT;
     while (from < end) {
         vm_area_struct *vma = find_vma(whole.mm, from);
         if (!vma || vma->vm_start >= end)

@@ -102,6 +102,19 @@ TEST(MmRemap, fixed_moves_several_mappings_with_their_holes)
                          "10018000-10019000 ---p; 10019000-1001a000 rw-p");
 }
 
+TEST(MmRemap, refuses_a_range_that_ends_behind_the_last_address)
+{
+    Space s;
+    s.map(0, 1);
+    const unsigned long flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+    for (const unsigned long bytes : {2 * kPage, 3 * kPage}) {
+        const unsigned long last = 0 - 2 * kPage;
+        EXPECT_EQ(long(vm_mremap(s.mm, last, bytes, bytes, flags, s.at(20))), -EFAULT);
+        EXPECT_EQ(long(vm_mremap(s.mm, last, bytes, 4 * kPage, MREMAP_MAYMOVE, 0)), -EFAULT);
+    }
+    EXPECT_EQ(s.lines(), "10000000-10001000 rw-p");
+}
+
 // ---- fork and exit
 
 TEST(MmFork, gives_the_child_equal_pages_without_locks)
