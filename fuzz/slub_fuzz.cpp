@@ -235,7 +235,8 @@ private:
         args.flags |= SLAB_OPS_NO_MERGE;
         args.sheaf_capacity = unsigned(operation.operand[3].number);
         args.ctor = operation.value ? construct : nullptr;
-        if (slab_ops_cache *made = ops().create("slub_fuzz", &args))
+        const std::string name = "slub_fuzz_" + std::to_string(operation.place);
+        if (slab_ops_cache *made = ops().create(name.c_str(), &args))
             cache.emplace(made, args);
     }
 
