@@ -149,18 +149,20 @@ struct LinkKey {
     }
 };
 
-// The link of a free object: the next free one, stored `offset` bytes into it.
+// The link of a free object: the next free one, stored `offset` bytes into it. A single word: validation looks
+// at the links of objects that their CPU is about to give back.
 inline void *link_read(const void *object, unsigned int offset, LinkKey key)
 {
     const unsigned long place = reinterpret_cast<unsigned long>(object) + offset;
-    return reinterpret_cast<void *>(*reinterpret_cast<unsigned long *>(place) ^ key.cover(place));
+    const unsigned long word = __atomic_load_n(reinterpret_cast<unsigned long *>(place), __ATOMIC_RELAXED);
+    return reinterpret_cast<void *>(word ^ key.cover(place));
 }
 
 inline void link_write(void *object, unsigned int offset, LinkKey key, const void *next)
 {
     const unsigned long place = reinterpret_cast<unsigned long>(object) + offset;
-    *reinterpret_cast<unsigned long *>(place) =
-        reinterpret_cast<unsigned long>(next) ^ key.cover(place);
+    __atomic_store_n(reinterpret_cast<unsigned long *>(place),
+                     reinterpret_cast<unsigned long>(next) ^ key.cover(place), __ATOMIC_RELAXED);
 }
 
 // Addresses inside a slab, in bytes.
