@@ -264,7 +264,8 @@ void World::do_shm(Task &task, const Call &call)
     const auto found = segments_.find(static_cast<std::int64_t>(call.arg[0]));
     if (found == segments_.end())
         return diverged(call, "shmat() of a segment whose size no shmget() in the log tells");
-    const auto &[bytes, name] = found->second;
+    const std::uint64_t bytes = found->second.bytes;
+    const std::string &name = found->second.name;
     covered(space, address, bytes);
     attached_[address] = page_up(bytes);
     if (survey_)
