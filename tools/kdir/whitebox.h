@@ -91,14 +91,14 @@ void test_kmem_cache_bulk(void);
 #define uatomic_inc(word) ((void)__atomic_fetch_add(word, 1, __ATOMIC_RELAXED))
 
 /*
- * Before its first store a writer naps for a few microseconds, so that the readers it has just started go
- * first. run_check_rcu_slowread() fails when none of them has loaded the old entry by then, which each does
- * after a nap of 400. Only the host's scheduler decides that; a nap that is to let others go first is long
- * enough for it here.
+ * Before its first store the writer of run_check_rcu_slowread() naps for three microseconds, so that the readers it
+ * has just started go first; the check fails when none of them has loaded the old entry by then, which each does
+ * after a nap of 400. Only the host's scheduler decides that, so this nap is long enough here. No other nap of the
+ * suite is that short but those of two, between stores.
  */
 static inline int kmirror_whitebox_usleep(useconds_t microseconds)
 {
-    return usleep(microseconds < 10 ? 100000 : microseconds);
+    return usleep(microseconds == 3 ? 100000 : microseconds);
 }
 #define usleep kmirror_whitebox_usleep
 
