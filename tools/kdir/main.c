@@ -40,6 +40,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (progress && pthread_create(&thread, NULL, show_progress, (void *)strtol(progress, NULL, 10)) == 0)
         pthread_detach(thread);
+    maple_tree_init();
     error = kmirror_module_init();
     kmirror_module_exit();
     kvfree_rcu_barrier();
