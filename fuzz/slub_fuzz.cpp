@@ -206,6 +206,7 @@ private:
             ops().shrink(cache->get());
             break;
         case SlubOp::Check:
+            ops().free_rcu_barrier_on(cache->get());
             cache->check();
             break;
         case SlubOp::MinPartial:

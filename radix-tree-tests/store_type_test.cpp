@@ -11,9 +11,9 @@
 #include "radix-tree-tests/tree.h"
 
 #include "lib/maple_tree/destroy.h"
-#include "lib/maple_tree/maple_ops.h"
 #include "lib/maple_tree/walk.h"
 
+#include <kmirror/maple_ops_fill.h>
 #include <linux/maple_tree.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ void step(JudgedTree &tree, Table &table, unsigned long first, unsigned long las
     const Locked locked(tree);
     Cursor cursor(tree, first, last);
     ASSERT_EQ(cursor.preallocate(entry), 0);
-    const ma_state &mas = *maple::ops_mas(static_cast<maple_ops_cursor *>(cursor));
+    const ma_state &mas = *ops_mas(static_cast<maple_ops_cursor *>(cursor));
     Met &met = table[mas.store_type];
     const unsigned long asked = cursor.reserved();
     note_place(met, mas, tree.height());

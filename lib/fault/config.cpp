@@ -20,6 +20,7 @@
 
 #include "lib/kernel/stacktrace.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -39,9 +40,14 @@ namespace {
 using Attr = struct kmirror_fault_attr;
 namespace fs = std::filesystem;
 
-// A mistake, as one line.
+// A mistake, as one line whatever was said.
 struct Mistake {
     std::string words;
+
+    explicit Mistake(std::string said) : words(std::move(said))
+    {
+        std::replace_if(words.begin(), words.end(), [](unsigned char c) { return c < ' '; }, '?');
+    }
 };
 
 [[noreturn]] void refuse(const std::string &what, const std::string &value, const std::string &allowed)

@@ -69,14 +69,16 @@ Level next_level(const char *&at)
     return level;
 }
 
-// The count of a level: behind the last colon, or the whole of it. -1 if that is no number.
+// The count of a level: behind the last colon, or the whole of it. -1 if that is no number, or if a number stands
+// before the level's type: hwloc takes it for a level of its own.
 long level_count(const Level &level)
 {
     const char *end = level.text + level.length;
     const char *digits = end;
     while (digits > level.text && std::isdigit(static_cast<unsigned char>(digits[-1])))
         --digits;
-    const bool whole = digits == level.text || digits[-1] == ':';
+    const bool typed = !std::isdigit(static_cast<unsigned char>(level.text[0]));
+    const bool whole = digits == level.text || (typed && digits[-1] == ':');
     if (digits == end || !whole)
         return -1;
     return end - digits > 9 ? NR_CPUS + 1L : std::strtol(digits, nullptr, 10);

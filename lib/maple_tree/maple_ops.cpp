@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // The table of operations of this tree, see <kmirror/maple_ops.h>: put together at compile time, so that it
-// is there before any constructor runs.
+// is there before any constructor runs. From three headers:
+//   maple_ops_tree.h              a tree's life, locks, the simple API, checks, the node cache
+//   maple_ops_cursor.h            everything on ma_state
+//   <kmirror/maple_ops_fill.h>    what is the same for every implementation: handles, visits, loops
 //
 // Owns     the table, which never changes.
-#include "lib/maple_tree/maple_ops.h"
+#include <kmirror/maple_ops_fill.h>
 
 #include "lib/maple_tree/maple_ops_cursor.h"
-#include "lib/maple_tree/maple_ops_loops.h"
 #include "lib/maple_tree/maple_ops_tree.h"
 
 namespace kmirror::maple {

@@ -9,8 +9,8 @@
 #define KMIRROR_LIB_MAPLE_TREE_MAPLE_OPS_CURSOR_H
 
 #include "lib/maple_tree/ma_state.h"
-#include "lib/maple_tree/maple_ops.h"
 
+#include <kmirror/maple_ops_fill.h>
 #include <linux/slab.h>
 
 namespace kmirror::maple {
@@ -48,32 +48,6 @@ inline unsigned long ops_mas_reserved(const maple_ops_cursor *cursor)
 {
     const ma_state *mas = ops_mas(cursor);
     return (mas->alloc ? 1 : 0) + (mas->sheaf ? kmem_cache_sheaf_size(mas->sheaf) : 0);
-}
-
-inline size_t ops_mas_each(maple_ops_cursor *cursor, unsigned long max, maple_ops_visit visit, void *arg)
-{
-    ma_state *mas = ops_mas(cursor);
-    size_t visits = 0;
-    void *entry;
-    mas_for_each(mas, entry, max) {
-        visits++;
-        if (visit(arg, mas->index, mas->last, entry))
-            break;
-    }
-    return visits;
-}
-
-inline size_t ops_mas_each_rev(maple_ops_cursor *cursor, unsigned long min, maple_ops_visit visit, void *arg)
-{
-    ma_state *mas = ops_mas(cursor);
-    size_t visits = 0;
-    void *entry;
-    mas_for_each_rev(mas, entry, min) {
-        visits++;
-        if (visit(arg, mas->index, mas->last, entry))
-            break;
-    }
-    return visits;
 }
 
 constexpr void ops_fill_position(maple_ops *ops)
@@ -117,8 +91,6 @@ constexpr void ops_fill_reading(maple_ops *ops)
     ops->mas_empty_area_rev = [](C *cursor, Index min, Index max, Index size) {
         return mas_empty_area_rev(ops_mas(cursor), min, max, size);
     };
-    ops->mas_each = ops_mas_each;
-    ops->mas_each_rev = ops_mas_each_rev;
 }
 
 constexpr void ops_fill_writing(maple_ops *ops)

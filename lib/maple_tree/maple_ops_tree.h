@@ -8,11 +8,11 @@
 #define KMIRROR_LIB_MAPLE_TREE_MAPLE_OPS_TREE_H
 
 #include "lib/maple_tree/destroy.h"
-#include "lib/maple_tree/maple_ops.h"
 #include "lib/maple_tree/reserve.h"
 #include "lib/maple_tree/validate.h"
 
 #include <kmirror/harness.h>
+#include <kmirror/maple_ops_fill.h>
 #include <kmirror/slab_info.h>
 #include <linux/cpumask.h>
 #include <linux/numa.h>
@@ -96,19 +96,6 @@ inline unsigned long ops_nr_allocated()
     return counts.used_objects - waiting;
 }
 
-inline size_t ops_each(maple_ops_tree *tree, unsigned long index, unsigned long max, maple_ops_visit visit,
-                       void *arg)
-{
-    size_t visits = 0;
-    void *entry;
-    mt_for_each(&tree->mt, entry, index, max) {
-        visits++;
-        if (visit(arg, index, index, entry))
-            break;
-    }
-    return visits;
-}
-
 constexpr void ops_fill_life(maple_ops *ops)
 {
     using T = maple_ops_tree;
@@ -181,7 +168,6 @@ constexpr void ops_fill_simple(maple_ops *ops)
     ops->find_after = [](T *tree, Index *index, Index max) { return mt_find_after(&tree->mt, index, max); };
     ops->next = [](T *tree, Index index, Index max) { return mt_next(&tree->mt, index, max); };
     ops->prev = [](T *tree, Index index, Index min) { return mt_prev(&tree->mt, index, min); };
-    ops->each = ops_each;
 }
 
 constexpr void ops_fill_checks(maple_ops *ops)

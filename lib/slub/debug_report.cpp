@@ -52,7 +52,7 @@ void print_trailer(const struct kmem_cache *s, const struct slab *slab, void *ob
     const bool red_zones = s->flags & SLAB_RED_ZONE;
     const unsigned int filler = size_from_object(s) - end;
     const auto show = [object](const char *title, long from, unsigned int bytes) {
-        print_section(KERN_ERR, title, byte_at(object, (unsigned long)from), bytes);
+        print_section(KERN_ERR, title, static_cast<char *>(object) + from, bytes);
     };
     if (red_zones)
         show("Redzone  ", -(long)s->red_left_pad, s->red_left_pad);

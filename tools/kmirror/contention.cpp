@@ -31,17 +31,6 @@ using stress::Crew;
 using stress::Figures;
 using stress::LoadKind;
 
-std::vector<std::string> split(const std::string &text)
-{
-    std::vector<std::string> parts;
-    for (std::size_t from = 0; from <= text.size();) {
-        const std::size_t end = std::min(text.find(',', from), text.size());
-        parts.push_back(text.substr(from, end - from));
-        from = end + 1;
-    }
-    return parts;
-}
-
 struct Settings {
     std::vector<const LoadKind *> loads;
     std::vector<std::string> generations;
@@ -80,14 +69,8 @@ int read(const ContentionOptions &options, Settings &settings)
             return bad_option("--sheaves", text,
                               "it takes, with commas, objects from 0 to " + std::to_string(kMostSheafCapacity));
     }
-    const unsigned cpus = static_cast<unsigned>(kmirror_slab_ops()->nr_cpus());
-    if (options.cpus > cpus)
-        return bad_option("--cpus", std::to_string(options.cpus),
-                          "this machine has " + std::to_string(cpus) + " CPUs, --machine takes a larger one");
-    std::string error;
-    if (!options.json.empty() && !can_write(options.json, error))
-        return bad_option("--json", options.json, "it takes a file that can be written: " + error);
-    return kDone;
+    const int status = check_cpus(options.cpus);
+    return status != kDone ? status : check_json(options.json);
 }
 
 // What generation cpu-slab can have.
@@ -113,11 +96,6 @@ double median_of(const std::vector<Figures> &runs, const std::function<double(co
     return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-double ratio(std::uint64_t part, std::uint64_t whole)
-{
-    return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 ContentionRow row_of(const LoadKind &kind, const std::string &generation, int capacity,
                      const std::vector<Figures> &runs)
 {
@@ -126,12 +104,12 @@ ContentionRow row_of(const LoadKind &kind, const std::string &generation, int ca
     };
     const auto contended = [&](const char *lock) {
         return median_of(runs, [=](const Figures &figures) {
-            return ratio(figures.lock(lock).contended, figures.lock(lock).acquisitions);
+            return share(figures.lock(lock).contended, figures.lock(lock).acquisitions);
         });
     };
     const auto hold = [&](const char *lock) {
         return median_of(runs, [=](const Figures &figures) {
-            return ratio(figures.lock(lock).hold_ns_total, figures.lock(lock).acquisitions);
+            return share(figures.lock(lock).hold_ns_total, figures.lock(lock).acquisitions);
         });
     };
     return {&kind,

@@ -59,13 +59,9 @@ int check(const StressOptions &options, Generations &generations)
     if (!parse_generations(options.slab, generations))
         return bad_option("--slab", options.slab,
                           kGenerationsAllowed);
-    if (options.cpus > machine_cpus())
-        return bad_option("--cpus", std::to_string(options.cpus),
-                          "this machine has " + std::to_string(machine_cpus()) +
-                              " CPUs, --machine takes a larger one");
-    std::string error;
-    if (!options.json.empty() && !can_write(options.json, error))
-        return bad_option("--json", options.json, "it takes a file that can be written: " + error);
+    for (const int status : {check_cpus(options.cpus), check_json(options.json)})
+        if (status != kDone)
+            return status;
     if (options.sysfs.empty())
         return kDone;
     const int refused = kmirror_slab_sysfs_export(options.sysfs.c_str());
@@ -187,6 +183,34 @@ StressVerdict judge(const std::vector<StressRun> &runs, const stress::Plan &plan
 
 } // namespace
 
+std::vector<std::string> split(const std::string &list)
+{
+    std::vector<std::string> parts;
+    for (std::size_t from = 0; from <= list.size();) {
+        const std::size_t end = std::min(list.find(',', from), list.size());
+        parts.push_back(list.substr(from, end - from));
+        from = end + 1;
+    }
+    return parts;
+}
+
+int check_cpus(unsigned cpus)
+{
+    if (cpus <= machine_cpus())
+        return kDone;
+    return bad_option("--cpus", std::to_string(cpus),
+                      "this machine has " + std::to_string(machine_cpus()) +
+                          " CPUs, --machine takes a larger one");
+}
+
+int check_json(const std::string &file)
+{
+    std::string error;
+    if (file.empty() || can_write(file, error))
+        return kDone;
+    return bad_option("--json", file, "it takes a file that can be written: " + error);
+}
+
 bool parse_generations(const std::string &text, std::vector<std::string> &out)
 {
     if (text.empty()) {
@@ -197,14 +221,8 @@ bool parse_generations(const std::string &text, std::vector<std::string> &out)
         out = {"cpu-slab", "cpu-slab+sheaves", "double", kSheaves};
         return true;
     }
-    for (std::size_t from = 0; from <= text.size();) {
-        const std::size_t end = std::min(text.find(',', from), text.size());
-        out.push_back(text.substr(from, end - from));
-        if (!is_generation(out.back()))
-            return false;
-        from = end + 1;
-    }
-    return true;
+    out = split(text);
+    return std::all_of(out.begin(), out.end(), is_generation);
 }
 
 std::string capacity_text(int capacity)

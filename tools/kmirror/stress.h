@@ -36,6 +36,16 @@ struct StressVerdict {
     std::vector<std::string> wrong;      // empty: everything held
 };
 
+// The parts of a list with commas; at least one, perhaps empty.
+std::vector<std::string> split(const std::string &list);
+
+// The part of a whole; 0 of nothing.
+double share(std::uint64_t part, std::uint64_t whole);
+
+// Judge options that several commands have: kDone, or what a bad option returned.
+int check_cpus(unsigned cpus);
+int check_json(const std::string &file);
+
 // The names of --slab, with commas, or "all", or empty for the process's own. False: there is one nobody knows.
 bool parse_generations(const std::string &text, std::vector<std::string> &out);
 inline constexpr const char *kGenerationsAllowed =

@@ -18,11 +18,6 @@
 namespace kmirror::command {
 namespace {
 
-double share(std::uint64_t part, std::uint64_t whole)
-{
-    return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 // ---- for people -------------------------------------------------------------------------------------
 
 void print_speed(const std::vector<StressRun> &runs)
@@ -107,6 +102,11 @@ void put_run(Json &json, const std::string &at, const StressRun &run)
 }
 
 } // namespace
+
+double share(std::uint64_t part, std::uint64_t whole)
+{
+    return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
 
 void print_stress(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict)
 {

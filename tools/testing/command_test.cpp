@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/kmirror/contention.h"
 #include "tools/kmirror/json.h"
 #include "tools/kmirror/options.h"
 #include "tools/kmirror/table.h"
@@ -21,6 +22,7 @@
 namespace {
 
 using namespace kmirror::command;
+namespace stress = kmirror::stress;
 
 std::string contents(const std::string& file) {
     std::ostringstream text;
@@ -149,6 +151,50 @@ TEST(Command, MistakesNameOptionValueAndLimits) {
               "kmirror: --cpus 2000 is not possible; --cpus takes a whole number from 1 to 1024\n");
     EXPECT_EQ(line.command, Command::None);
     EXPECT_EQ(line.status, kBadInput);
+}
+
+// A run in which everything is as slab/contention.md says.
+std::vector<ContentionRow> contention_in_order() {
+    const stress::LoadKind& mmap2 = *stress::load_by_name("mmap2");
+    const stress::LoadKind& storm = *stress::load_by_name("list_lock_storm");
+    const auto row = [](const stress::LoadKind& load, const char* generation, int capacity, double list, double barn) {
+        return ContentionRow{&load, generation, capacity, 0, list, barn, 0, 0, 0, 0, 0};
+    };
+    return {row(mmap2, "cpu-slab", 0, 47, 0),          row(mmap2, "cpu-slab+sheaves", 4, 45, 999),
+            row(mmap2, "cpu-slab+sheaves", 32, 46, 125), row(mmap2, "cpu-slab+sheaves", 128, 31, 31),
+            row(mmap2, "double", 32, 46, 131),         row(mmap2, "sheaves", 0, 3072, 0),
+            row(mmap2, "sheaves", 4, 996, 23),         row(mmap2, "sheaves", 32, 163, 10),
+            row(mmap2, "sheaves", 128, 32, 10),        row(storm, "cpu-slab", 0, 63, 0),
+            row(storm, "double", 32, 74, 61),          row(storm, "sheaves", 0, 1174, 0),
+            row(storm, "sheaves", 4, 576, 10),         row(storm, "sheaves", 32, 263, 10),
+            row(storm, "sheaves", 128, 130, 10)};
+}
+
+// Every row that must be more than another one: its count made too small is found.
+TEST(Command, ContentionHoldsEachCountAgainstTheDesign) {
+    const std::vector<ContentionRow> rows = contention_in_order();
+    EXPECT_THAT(judge_order(rows), testing::IsEmpty());
+    EXPECT_THAT(judge_order({}), testing::IsEmpty());
+    for (const std::size_t i : {0, 5, 6, 7, 11, 12, 13}) {
+        std::vector<ContentionRow> wrong = rows;
+        wrong[i].list_lock_per_1000 = 0.5;
+        EXPECT_THAT(judge_order(wrong), testing::Not(testing::IsEmpty())) << "list_lock of row " << i;
+    }
+    for (const std::size_t i : {1, 2, 4, 10}) {
+        std::vector<ContentionRow> wrong = rows;
+        wrong[i].barn_lock_per_1000 = 0.5;
+        EXPECT_THAT(judge_order(wrong), testing::Not(testing::IsEmpty())) << "barn lock of row " << i;
+    }
+}
+
+TEST(Command, ContentionSaysWhichCountsAreInTheWrongOrder) {
+    std::vector<ContentionRow> rows = contention_in_order();
+    for (ContentionRow& row : rows)
+        if (row.load->name == std::string("mmap2") && row.generation == "sheaves" && row.capacity == 32)
+            row.list_lock_per_1000 = 600;
+    EXPECT_THAT(judge_order(rows),
+                testing::ElementsAre("mmap2: sheaves (4) takes list_lock 996.00 times for 1000 operations, sheaves "
+                                     "(32) 600.00: at least 2.0 times as often is expected"));
 }
 
 }  // namespace

@@ -315,6 +315,7 @@ TEST_F(FaultAttr, WhatCannotBeSetChangesNothing)
         {"failslab:probability=101", "probability=101 is not possible; it is a number from 0 to 100"},
         {"failslab:probability=nan", "probability=nan is not possible"},
         {"failslab:probability=", "probability= is not possible"},
+        {"failslab:space=1\n2", "space=1?2 is not possible"},
         {"failslab:interval=0", "interval=0 is not possible; it is a whole number from 1"},
         {"failslab:interval=1.5", "interval=1.5 is not possible"},
         {"failslab:times=-2", "times=-2 is not possible"},

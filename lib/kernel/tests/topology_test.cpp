@@ -119,7 +119,7 @@ TEST_P(ImpossibleMachine, IsOneLineAndStatusTwo)
 INSTANTIATE_TEST_SUITE_P(Topology, ImpossibleMachine,
                          ::testing::Values("no-such-preset", "core:4", "pack:0 pu:1", "pu:-3", "pu:2.5",
                                            "pack:2 foo:3 pu:1", "pu:1000000000", "pack:3x pu:1",
-                                           "numa:65 pu:1", "pu:1025", "two\nlines"),
+                                           "numa:65 pu:1", "pu:1025", "two\nlines", "88226pu:9"),
                          [](const auto &info) { return std::to_string(info.index); });
 
 TEST(Topology, SizesAreReadWithTheirUnit)

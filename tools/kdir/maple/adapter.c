@@ -14,8 +14,9 @@
  */
 #include KDIR_SOURCE
 
+#include <kmirror/maple_ops_fill.h>
+
 #include "tools/kdir/maple/adapter_cursor.h"
-#include "tools/kdir/maple/adapter_loops.h"
 #include "tools/kdir/maple/adapter_tree.h"
 
 static struct maple_ops ops_table;

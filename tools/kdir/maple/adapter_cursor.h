@@ -118,34 +118,6 @@ static int ops_mas_empty_area_rev(cursor_t *c, index_t min, index_t max, index_t
     return mas_empty_area_rev(ops_mas(c), min, max, size);
 }
 
-static size_t ops_mas_each(cursor_t *c, index_t max, maple_ops_visit visit, void *arg)
-{
-    struct ma_state *mas = ops_mas(c);
-    size_t visits = 0;
-    void *entry;
-
-    mas_for_each(mas, entry, max) {
-        visits++;
-        if (visit(arg, mas->index, mas->last, entry))
-            break;
-    }
-    return visits;
-}
-
-static size_t ops_mas_each_rev(cursor_t *c, index_t min, maple_ops_visit visit, void *arg)
-{
-    struct ma_state *mas = ops_mas(c);
-    size_t visits = 0;
-    void *entry;
-
-    while ((entry = mas_find_rev(mas, min)) != NULL) {
-        visits++;
-        if (visit(arg, mas->index, mas->last, entry))
-            break;
-    }
-    return visits;
-}
-
 static void ops_fill_reading(struct maple_ops *ops)
 {
     ops->mas_walk = ops_mas_walk;
@@ -159,8 +131,6 @@ static void ops_fill_reading(struct maple_ops *ops)
     ops->mas_find_range_rev = ops_mas_find_range_rev;
     ops->mas_empty_area = ops_mas_empty_area;
     ops->mas_empty_area_rev = ops_mas_empty_area_rev;
-    ops->mas_each = ops_mas_each;
-    ops->mas_each_rev = ops_mas_each_rev;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */

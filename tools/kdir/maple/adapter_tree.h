@@ -218,19 +218,6 @@ static void *ops_find_after(tree_t *tree, unsigned long *index, unsigned long ma
 static void *ops_next(tree_t *tree, unsigned long index, unsigned long max) { return mt_next(&tree->mt, index, max); }
 static void *ops_prev(tree_t *tree, unsigned long index, unsigned long min) { return mt_prev(&tree->mt, index, min); }
 
-static size_t ops_each(tree_t *tree, unsigned long index, unsigned long max, maple_ops_visit visit, void *arg)
-{
-    size_t visits = 0;
-    void *entry;
-
-    mt_for_each(&tree->mt, entry, index, max) {
-        visits++;
-        if (visit(arg, index, index, entry))
-            break;
-    }
-    return visits;
-}
-
 static void ops_fill_simple(struct maple_ops *ops)
 {
     ops->load = ops_load;
@@ -246,7 +233,6 @@ static void ops_fill_simple(struct maple_ops *ops)
     ops->find_after = ops_find_after;
     ops->next = ops_next;
     ops->prev = ops_prev;
-    ops->each = ops_each;
 }
 
 /* ---- checks and the node cache ----------------------------------------------------------------------------- */
