@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -61,9 +62,8 @@ Number number(const std::string &what, const std::string &text, double lowest, d
     char *end = nullptr;
     errno = 0;
     const double value = std::strtod(text.c_str(), &end);
-    const bool whole = static_cast<double>(static_cast<long long>(value)) == value;
     if (text.empty() || *end != '\0' || errno != 0 || !(value >= lowest && value <= highest) ||
-        (!std::is_floating_point_v<Number> && !whole)) {
+        (!std::is_floating_point_v<Number> && std::trunc(value) != value)) {
         std::ostringstream allowed;
         allowed << "it is a " << (std::is_floating_point_v<Number> ? "" : "whole ") << "number from "
                 << lowest << " to " << highest;

@@ -169,6 +169,10 @@ inline void for_each_object(const struct kmem_cache *s, const struct slab *slab,
 
 // ---- debug_alloc.cpp: the way of an object
 
+// A slab whose free list a check has dropped is full, and goes where full ones are: nobody may take an object
+// of it. list_lock held. Linux 7.3 leaves it where it is, and dies at the next allocation or shrink.
+void leave_partial_if_full(struct kmem_cache *s, struct kmem_cache_node *n, struct slab *slab);
+
 // One object, `orig_size` bytes of which are wanted by `caller`.
 [[gnu::noinline, gnu::cold]] void *debug_slab_alloc(struct kmem_cache *s, gfp_t gfp, int node,
                                                     size_t orig_size, const void *caller,

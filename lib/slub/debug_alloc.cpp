@@ -294,6 +294,14 @@ bool link_chain(struct kmem_cache *s, struct kmem_cache_node *n, struct slab *sl
 
 } // namespace
 
+void leave_partial_if_full(struct kmem_cache *s, struct kmem_cache_node *n, struct slab *slab)
+{
+    if (slab_counters(slab).free() || !slab->on_partial) [[likely]]
+        return;
+    remove_partial(n, slab);
+    add_full(s, n, slab);
+}
+
 void *debug_slab_alloc(struct kmem_cache *s, gfp_t gfp, int node, size_t orig_size,
                        const void *caller, unsigned int alloc_flags)
 {
@@ -341,7 +349,9 @@ void free_to_partial_list(struct kmem_cache *s, struct slab *slab, void *head, v
 
     {
         ListHold hold(n);
-        if (free_debug_processing(s, slab, &chain))
+        const bool sound = free_debug_processing(s, slab, &chain);
+        leave_partial_if_full(s, n, slab);
+        if (sound)
             free_it = link_chain(s, n, slab, chain);
         // Under the lock, or a validation would count a slab too many.
         if (free_it)

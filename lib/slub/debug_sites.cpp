@@ -247,6 +247,8 @@ long kmirror_slab_sites(struct kmem_cache *s, bool freed, void (*say)(const char
             note_slab(&found, s, node, slab, freed ? TRACK_FREE : TRACK_ALLOC);
         for (struct slab *slab : SlabsOn(&n->full))
             note_slab(&found, s, node, slab, freed ? TRACK_FREE : TRACK_ALLOC);
+        for (struct slab *slab : SlabsOn(&n->partial))
+            leave_partial_if_full(s, n, slab);
     });
     found.sort();
     for (unsigned long i = 0; i < found.nr_sites; i++)

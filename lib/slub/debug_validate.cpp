@@ -73,13 +73,11 @@ void validate_slab(const struct kmem_cache *s, struct slab *slab)
     });
 }
 
-} // namespace
-
-unsigned long validate_slab_node(struct kmem_cache *s, struct kmem_cache_node *n)
+// Validates and counts the lists. list_lock held.
+unsigned long validate_lists(struct kmem_cache *s, struct kmem_cache_node *n)
 {
     unsigned long count = 0;
 
-    ListHold hold(n);
     for (struct slab *slab : SlabsOn(&n->partial)) {
         validate_slab(s, slab);
         count++;
@@ -98,6 +96,17 @@ unsigned long validate_slab_node(struct kmem_cache *s, struct kmem_cache_node *n
         pr_err("SLUB: %s %lu slabs counted but counter=%lu\n", s->name, count, node_nr_slabs(n));
         slab_add_kunit_errors();
     }
+    return count;
+}
+
+} // namespace
+
+unsigned long validate_slab_node(struct kmem_cache *s, struct kmem_cache_node *n)
+{
+    ListHold hold(n);
+    const unsigned long count = validate_lists(s, n);
+    for (struct slab *slab : SlabsOn(&n->partial))
+        leave_partial_if_full(s, n, slab);
     return count;
 }
 
