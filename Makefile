@@ -37,7 +37,7 @@ SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
 
-.PHONY: help deps all lib tests fuzz check check-unit check-generations check-kernel check-instrumentable mutate stress contention sweep bench bench-faults install clean
+.PHONY: help deps all lib tests fuzz check check-unit check-generations check-kernel check-instrumentable check-fastpath mutate stress contention sweep bench bench-faults install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -53,6 +53,7 @@ help:
 	@echo 'make kernel-slabinfo KDIR=  the kernel'"'"'s own slabinfo on caches that SYSFS= (kmirror stress --sysfs) shows'
 	@echo 'make check-fiu              fiu-ctrl makes allocations of a running stress fail (fiu-utils)'
 	@echo 'make check-instrumentable   lib/maple_tree and lib/slub can run in virtual time, by both compilers'
+	@echo 'make check-fastpath         alloc and free of a thread alone: no call, no atomic, by both compilers'
 	@echo 'make mutate                 put old bugs back, one by one: does a test find each? AREA=slab ID=S25'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
 	@echo 'make fuzz TARGET= TIME=     a fuzz target for TIME seconds (clang); FORK=N: in N processes; fuzz/README.md'
@@ -93,6 +94,6 @@ include tools/make/check.mk
 include tools/make/install.mk
 
 clean:
-	$(Q)rm -rf $(addprefix $(O)/,none address thread fuzz fuzz-corpus instrumented faults-0 faults-1)
+	$(Q)rm -rf $(addprefix $(O)/,none address thread fuzz fuzz-corpus instrumented fastpath faults-0 faults-1)
 	$(Q)rm -f $(addprefix $(O)/,libkmirror.a libkmirror.so libkmirror-cmocka.a kmirror)
 	$(Q)rmdir $(O) 2>/dev/null || true

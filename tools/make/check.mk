@@ -4,20 +4,21 @@
 # FILTER and TESTS narrow check to GoogleTest cases; SAN=thread runs the concurrent ones and nothing else.
 
 CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(NARROW)$(filter thread,$(SAN)),, \
-                      headers command install gdb instrumentable mutate cmocka)
+                      headers command install gdb instrumentable fastpath mutate cmocka)
 REPLAY_SWITCHES := $(if $(NARROW),BITS=32) $(if $(filter 0,$(FAULTS)),FAULTS=0) $(if $(filter 1,$(RELEASE)),RELEASE=1) \
                    $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),KMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
 CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' MAKE='$(MAKE)' FILTER='$(FILTER)' \
             REPLAY_SWITCHES='$(strip $(REPLAY_SWITCHES))' HEADER_RESULTS='$(HEADER_RESULTS)' \
             CAPI_PROGRAMS='$(CAPI_PROGRAMS)' \
             INSTRUMENTED='$(INSTRUMENTED)' INST_OBJS='$(INST_OBJS)' ENV_OBJS='$(ENV_OBJS)' \
+            FAST_OBJS='$(FAST_OBJS)' \
             LIB_LIBS='$(LIB_LIBS)' NM='$(NM)' OBJDUMP='$(OBJDUMP)' READELF='$(READELF)'
 
 check-unit: $(B)/kmirror-tests
 	$(Q)$(CHECK_ENV) tools/make/check unit
 
 ifeq ($(IMPL),ours)
-check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS) instrumented plain-lib \
+check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS) instrumented $(FAST_OBJS) plain-lib \
                           $(CMOCKA_PROGRAMS) $(CAPI_PROGRAMS))
 	$(Q)$(CHECK_ENV) tools/make/check $(CHECK_PARTS)
 else
@@ -91,6 +92,25 @@ $(foreach c,gcc clang,$(eval $(call instrumented-rule,$c,$(INST_$c))))
 instrumented: $(INST_OBJS) $(ENV_OBJS)
 check-instrumentable: instrumented
 	$(Q)$(CHECK_ENV) tools/make/check instrumentable
+
+# ---- machine code of the fast path ------------------------------------------------------------------------
+
+# The allocator's entry points as RELEASE=1 compiles them, by both compilers; check-fastpath reads their code.
+FAST_OBJS := $(foreach c,gcc clang,$(patsubst %,$(O)/fastpath/$c/%.o,lib/slub/api.cpp lib/slub/kmalloc.cpp))
+FAST_FLAGS := $(OPT_none) $(BASEFLAGS) $(KERNEL_CODE) -DKMIRROR_RELEASE=1 -DNDEBUG -I. -Iinclude
+
+define fastpath-rule
+$(O)/fastpath/$1/%.cpp.o: %.cpp $(B)/flags.stamp tools/make/check.mk
+	$$(call say,FAST,$$< ($1))
+	@mkdir -p $$(@D)
+	$(Q)$(CCACHE) $2 $(CXXSTD) $(FAST_FLAGS) -MMD -MP -c $$< -o $$@
+endef
+$(foreach c,gcc clang,$(eval $(call fastpath-rule,$c,$(firstword $(INST_$c)))))
+-include $(patsubst %.o,%.d,$(FAST_OBJS))
+
+.PHONY: check-fastpath
+check-fastpath: $(FAST_OBJS)
+	$(Q)$(CHECK_ENV) tools/make/check fastpath
 
 # ---- the kernel's own tests ------------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ endif
 endif
 
 NARROW := $(filter 32,$(BITS))
-ONLY_64 := $(filter all stress contention bench bench-faults install check-instrumentable compile_commands.json,$(MAKECMDGOALS))
+ONLY_64 := $(filter all stress contention bench bench-faults install check-instrumentable check-fastpath compile_commands.json,$(MAKECMDGOALS))
 ifneq ($(and $(NARROW),$(ONLY_64)),)
 $(error BITS=32 is not possible for $(firstword $(ONLY_64)); it is for lib, tests, check and check-kernel)
 endif
