@@ -27,7 +27,7 @@ endif
 # one-of NAME, allowed values: exactly one of them, or the end.
 one-of = $(if $(and $(filter 1,$(words $($1))),$(filter $2,$($1))),, \
            $(error $1=$($1) is not possible; $1 is one of: $2))
-$(call one-of,SAN,none address thread fuzz)
+$(call one-of,SAN,none address thread fuzz extern)
 $(call one-of,RELEASE,0 1)
 $(call one-of,FAULTS,0 1)
 $(call one-of,WERROR,0 1)
@@ -139,6 +139,8 @@ SAN_address := -fsanitize=address,undefined -fno-sanitize=vptr $(if $(IS_CLANG),
                -fno-sanitize-recover=undefined
 SAN_fuzz    := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined
 SAN_thread  := -fsanitize=thread $(if $(IS_CLANG),,-Wno-tsan)
+# Everything comes from outside, with the engine: fuzz/oss-fuzz/build.sh.
+SAN_extern  := $(EXTERN_CXXFLAGS)
 # Test sources are many and each is short: compile time counts, not theirs. What they test has the flags
 # above.
 TESTOPT  := $(if $(filter none,$(SAN)),-O1,-O0)
@@ -157,7 +159,7 @@ flags-for = $(strip $(if $(filter $(UNSANITISED),$1),-O1, \
               $(if $(filter %_test.cpp pch,$1),$(TESTOPT),$(OPTFLAGS)) $(SANFLAGS)) \
             $(if $(filter lib/maple_tree/% lib/slub/% lib/mm/%,$1),$(if $(filter %_test.cpp,$1),,$(KERNEL_CODE))) \
             $(if $(filter tools/kmirror/options.cpp,$1),-DKMIRROR_VERSION='"$(VERSION)"') \
-            $(if $(and $(filter lib/slub/%,$1),$(filter address fuzz,$(SAN))), \
+            $(if $(and $(filter lib/slub/%,$1),$(filter address fuzz,$(SAN))$(EXTERN_ASAN)), \
               -fno-sanitize=address -DKMIRROR_ASAN=1))
 
 cxx-command = $(CXX) $(CXXSTD) $(BASEFLAGS) $(CPPFLAGS_ALL) $(call flags-for,$1) $(CXXFLAGS)

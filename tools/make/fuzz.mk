@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The fuzz targets: one program each, B/fuzz/NAME. With SAN=fuzz (clang) they hold libFuzzer; else a main that
-# replays files. tools/make/fuzz runs them.
+# replays files; with SAN=extern the engine is the caller's. tools/make/fuzz runs them.
 
 FUZZ_TARGETS := $(sort $(patsubst fuzz/%.cpp,%,$(wildcard fuzz/*_fuzz.cpp)))
 FUZZ_SHARED  := $(sort $(filter-out fuzz/engine.cpp fuzz/replay.cpp fuzz/target_list.cpp %_test.cpp \
                   %_fuzz.cpp,$(wildcard fuzz/*.cpp)) tools/testing/sanitizers.cpp lib/mm/tests/pages.cpp \
                   $(addprefix tools/kmirror/,replay_maps.cpp strace_line.cpp strace_log.cpp))
 FUZZ_PROGRAMS := $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
-FUZZ_MAIN  := engine $(if $(filter fuzz,$(SAN)),,replay)
-FUZZ_LINK  := $(if $(filter fuzz,$(SAN)),-fsanitize=fuzzer)
+FUZZ_MAIN  := engine $(if $(filter fuzz extern,$(SAN)),,replay)
+FUZZ_LINK  := $(if $(filter fuzz,$(SAN)),-fsanitize=fuzzer) $(EXTERN_ENGINE) $(if $(EXTERN_ENGINE),-Wl$(comma)-rpath$(comma)'$$ORIGIN/lib')
 
 define fuzz-rule
 $(foreach m,$(FUZZ_MAIN),$(B)/fuzz/$1.$m.o): $(B)/fuzz/$1.%.o: fuzz/%.cpp $(B)/flags.stamp
