@@ -37,7 +37,7 @@ SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
 
-.PHONY: help deps all lib tests fuzz check check-unit check-generations check-kernel check-instrumentable check-fastpath mutate stress contention sweep bench bench-faults install clean
+.PHONY: help deps all lib tests fuzz check check-unit check-generations check-kernel check-instrumentable check-fastpath mutate stress contention sweep bench bench-faults bench-instructions install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -60,7 +60,8 @@ help:
 	@echo 'make fuzz-smoke             every fuzz target for 30 s, two at a time'
 	@echo 'make contention             list_lock and barn lock by generation and sheaf capacity; ARGS= as there'
 	@echo 'make sweep                  each allocation of each call fails in turn; ARGS= goes to kmirror sweep'
-	@echo 'make bench RELEASE=1        ns per operation beside std::map and four allocators; ARGS="--only slab --json FILE"'
+	@echo 'make bench RELEASE=1        ns per operation beside the trees of KDIR=, three maps and four allocators; ARGS="--only slab"'
+	@echo 'make bench-instructions     instructions per operation of the tree, by callgrind; KDIR= as there'
 	@echo 'make bench-faults           the allocation pair with fault points compiled in and off, and without them'
 	@echo 'make install PREFIX=        headers, libraries, pkg-config file and command; DESTDIR= is put in front'
 	@echo 'make compile_commands.json  for clangd and clang-tidy'

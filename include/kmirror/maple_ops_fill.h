@@ -13,6 +13,7 @@
 #define KMIRROR_MAPLE_OPS_FILL_H
 
 #include <kmirror/maple_ops.h>
+#include <linux/gfp.h>
 #include <linux/limits.h>
 #include <linux/maple_tree.h>
 #include <linux/rcupdate.h>

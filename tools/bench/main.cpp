@@ -1,127 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// main of kmirror-bench (make bench): the tree's cases beside the other implementation, in ns per operation,
-// then the allocator's table (slab_table.h). Google Benchmark's own options choose among the tree's cases; with
-// --benchmark_format or --benchmark_out its reports come as usual, and no second table.
+// main of kmirror-bench (make bench): the tree's table (tree_table.h), then the allocator's (slab_table.h).
 //
 // Exit status: 0; 1 when something could not be measured or written; 2 for an option that nobody knows.
-
-#include <benchmark/benchmark.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
-#include <map>
 #include <string>
-#include <vector>
 
-#include "tools/bench/bench.h"
 #include "tools/bench/slab_table.h"
 #include "tools/bench/slab_worker.h"
+#include "tools/bench/tree_table.h"
 #include "tools/kmirror/json.h"
-#include "tools/kmirror/table.h"
 
 namespace kmirror::bench {
 namespace {
 
-using command::fixed;
-using command::Table;
-
-// The parts of `group/operation/size/who`.
-struct Name {
-    std::string row, size, who;
-
-    explicit Name(const std::string& text) {
-        const std::size_t third = text.rfind('/');
-        const std::size_t second = text.rfind('/', third - 1);
-        row = text.substr(0, second);
-        size = text.substr(second + 1, third - second - 1);
-        who = text.substr(third + 1);
-    }
-};
-
-struct Row {
-    Name name;
-    double ours_ns = 0, other_ns = 0;
-    std::string other;
-};
-
-// Keeps what each case took, and prints one table at the end.
-class Reporter final : public benchmark::BenchmarkReporter {
-public:
-    bool ReportContext(const Context&) override { return true; }
-
-    void ReportRuns(const std::vector<Run>& runs) override {
-        for (const Run& run : runs) {
-            const Name name(run.run_name.function_name);
-            const double ns = 1e9 / run.counters.at("items_per_second");
-            Row& row = row_of(name);
-            (name.who == kOurs ? row.ours_ns : row.other_ns) = ns;
-            if (name.who != kOurs) row.other = name.who;
-        }
-        std::fprintf(stderr, ".");
-    }
-
-    void Finalize() override {
-        std::fprintf(stderr, "\n");
-        Table table({"ns per operation", "size", kOurs, "other", "", "other / kmirror"});
-        for (const Row& row : rows_) {
-            const bool both = row.ours_ns > 0 && row.other_ns > 0;
-            table.row({row.name.row, row.name.size, row.ours_ns > 0 ? fixed(row.ours_ns, 1) : "-",
-                       row.other_ns > 0 ? fixed(row.other_ns, 1) : "-", row.other,
-                       both ? fixed(row.other_ns / row.ours_ns, 2) : "-"});
-        }
-        table.print(stdout);
-    }
-
-private:
-    Row& row_of(const Name& name) {
-        for (Row& row : rows_)
-            if (row.name.row == name.row && row.name.size == name.size) return row;
-        return rows_.emplace_back(Row{name, 0, 0, {}});
-    }
-
-    std::vector<Row> rows_;
-};
-
-bool wants_own_report(int argc, char** argv) {
-    for (int i = 1; i < argc; ++i)
-        if (std::strncmp(argv[i], "--benchmark_format", 18) == 0 ||
-            std::strncmp(argv[i], "--benchmark_out", 15) == 0 ||
-            std::strncmp(argv[i], "--benchmark_list_tests", 22) == 0)
-            return true;
-    return false;
-}
-
-void run(benchmark::State& state, const Case& what) {
-    for ([[maybe_unused]] auto _ : state) {
-        if (what.before) {
-            state.PauseTiming();
-            what.before();
-            state.ResumeTiming();
-        }
-        what.loop();
-        if (what.after) {
-            state.PauseTiming();
-            what.after();
-            state.ResumeTiming();
-        }
-    }
-    state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(what.steps));
-}
-
-// ---- options ----------------------------------------------------------------------------------------------
-
 struct Options {
-    bool tree = true, slab = true;
-    SlabOptions table;
+    bool tree = true, slab = true, columns = false;
+    std::string rows, json, against, once, column;
+    unsigned rounds = 0;        // 0: as each table likes it
 };
 
 [[noreturn]] void refuse(const std::string& what) {
     std::fprintf(stderr,
-                 "kmirror-bench: %s; known are --only tree|slab, --rows TEXT, --rounds N, --json FILE, "
-                 "--against PROGRAM, and Google Benchmark's: --benchmark_filter=, ...\n",
+                 "kmirror-bench: %s; known are --only tree|slab, --rows TEXT, --rounds N, --json FILE (with --only), "
+                 "--against PROGRAM, --once ROW --column NAME, --columns names\n",
                  what.c_str());
     std::exit(2);
 }
@@ -139,14 +44,20 @@ void set_option(Options& options, const std::string& name, const std::string& va
     if (name == "--only" && (value == "tree" || value == "slab")) {
         (value == "tree" ? options.slab : options.tree) = false;
     } else if (name == "--rows") {
-        options.table.rows = value;
+        options.rows = value;
     } else if (name == "--rounds") {
-        options.table.rounds = rounds_of(value);
+        options.rounds = rounds_of(value);
     } else if (name == "--json") {
         if (!command::can_write(value, error)) refuse("--json " + value + ": " + error);
-        options.table.json = value;
+        options.json = value;
     } else if (name == "--against") {
-        options.table.against = value;
+        options.against = value;
+    } else if (name == "--once") {
+        options.once = value;
+    } else if (name == "--columns" && value == "names") {
+        options.columns = true;
+    } else if (name == "--column") {
+        options.column = value;
     } else {
         refuse("unknown option " + name + (name == "--only" ? " " + value : ""));
     }
@@ -158,6 +69,8 @@ Options options_of(int argc, char** argv) {
         if (i + 1 == argc) refuse(std::string("unknown option, or nothing behind ") + argv[i]);
         set_option(options, argv[i], argv[i + 1]);
     }
+    if (options.tree && options.slab && !options.json.empty())
+        refuse("--json is one table's: say --only tree or --only slab");
     return options;
 }
 
@@ -172,36 +85,35 @@ bool is_worker(int argc, char** argv, int& status) {
     return true;
 }
 
-void run_tree_cases(bool own_report) {
-    add_tree_cases();
-    if (own_report) {
-        benchmark::RunSpecifiedBenchmarks();
-    } else {
-        Reporter reporter;
-        benchmark::RunSpecifiedBenchmarks(&reporter);
-    }
+TreeOptions tree_options(const Options& options) {
+    TreeOptions tree;
+    tree.rows = options.rows;
+    if (options.rounds != 0) tree.rounds = options.rounds;
+    tree.json = options.json;
+    return tree;
+}
+
+SlabOptions slab_options(const Options& options) {
+    SlabOptions slab;
+    slab.rows = options.rows;
+    if (options.rounds != 0) slab.rounds = options.rounds;
+    slab.json = options.json;
+    slab.against = options.against;
+    return slab;
 }
 
 }  // namespace
-
-void add(const Case& what) {
-    benchmark::RegisterBenchmark(what.name.c_str(), [what](benchmark::State& state) { run(state, what); })
-        ->UseRealTime()
-        ->MinTime(0.1);
-}
-
 }  // namespace kmirror::bench
 
 int main(int argc, char** argv) {
     using namespace kmirror::bench;
     int status = 0;
     if (is_worker(argc, argv, status)) return status;
-    const bool own_report = wants_own_report(argc, argv);
-    benchmark::Initialize(&argc, argv);
     const Options options = options_of(argc, argv);
-    if (!options.table.against.empty()) return run_slab_against(options.table);
-    if (options.tree) run_tree_cases(own_report);
-    if (options.slab && !own_report) status = run_slab_table(options.table);
-    benchmark::Shutdown();
+    if (options.columns) return print_tree_columns();
+    if (!options.once.empty()) return run_tree_once(options.once, options.column);
+    if (!options.against.empty()) return run_slab_against(slab_options(options));
+    if (options.tree) status = run_tree_table(tree_options(options));
+    if (options.slab && status == 0) status = run_slab_table(slab_options(options));
     return status;
 }

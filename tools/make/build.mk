@@ -6,7 +6,7 @@
 #   tools/kmirror/*.cpp                                kmirror
 #   slab/*.cpp, tools/sweep/*.cpp                      shared by tests and command; radix-tree-tests/*.cpp by tests
 #   *_test.cpp there, in lib/{kernel,mm,cmocka}/tests, tools/testing    kmirror-tests
-#   tools/bench/*.cpp                                  kmirror-bench
+#   tools/bench/*.cpp, tools/bench/tree_maple.c        kmirror-bench
 #   lib/cmocka/*.cpp                                   libkmirror-cmocka.a (cmocka.mk)
 
 LIB_SRCS   := $(sort $(wildcard $(addsuffix /*.cpp,$(addprefix lib/,kernel fault maple_tree slub mm))))
@@ -21,7 +21,7 @@ TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                 $(filter-out fuzz/engine.cpp fuzz/replay.cpp %_test.cpp,$(wildcard fuzz/*.cpp)) \
                 $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp contention_report.cpp) $(wildcard $(addprefix tools/kmirror/,slab*.cpp strace_*.cpp replay*.cpp)))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
-BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp) $(addprefix tools/kmirror/,table.cpp json.cpp))
+BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp tools/bench/*.c) $(addprefix tools/kmirror/,table.cpp json.cpp))
 
 # 32 bit: what needs hwloc or libdw has a stand-in; the load of make stress and make sweep, and the tests
 # of both, of debugging, of the command, of lib/mm and of cmocka's API stay away.
@@ -123,9 +123,13 @@ $(B)/kmirror-tests: $(TEST_OBJS) $(B)/libkmirror.a $(TEST_ARCHIVES) $(B)/files.s
 	$(call say,LINK,$@)
 	$(Q)$(call link,$@,$(TEST_OBJS) $(TEST_ARCHIVES),$(TEST_LIBS))
 
-$(B)/kmirror-bench: $(BENCH_OBJS) $(B)/libkmirror.a $(B)/files.stamp
+# Always linked: nobody knows what has changed in the trees that KDIR names.
+$(B)/kmirror-bench: $(BENCH_OBJS) $(B)/libkmirror.a $(B)/files.stamp FORCE
 	$(call say,LINK,$@)
-	$(Q)$(call link,$@,$(BENCH_OBJS),$(BENCH_LIBS) $(FMT_LIBS))
+	$(Q)KDIR='$(KDIR)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS_ALL)' ARCHFLAGS='$(ARCHFLAGS)' SANFLAGS= \
+	    CXXFLAGS='$(CXXFLAGS)' tools/bench/tree_kernels $(abspath $(B))/bench-kernels
+	$(Q)$(call link,$@,$(BENCH_OBJS) $$(cat $(B)/bench-kernels/objects),$(BENCH_LIBS) $(FMT_LIBS) $(ABSL_LIBS))
+.PHONY: FORCE
 
 lib: $(B)/libkmirror.a $(B)/libkmirror.so
 tests: $(B)/kmirror-tests
@@ -145,6 +149,10 @@ sweep: $(B)/kmirror
 
 bench: $(B)/kmirror-bench
 	$(Q)$(B)/kmirror-bench $(ARGS)
+
+# What other programs do to the caches is not in these: instructions per operation, by callgrind.
+bench-instructions: $(B)/kmirror-bench
+	$(Q)tools/bench/tree_instructions $(B)/kmirror-bench $(ARGS)
 
 # Fault points compiled in and off, beside the same build without them: the allocation pair, 61 rounds. Both are
 # release builds, where nothing else hides the price. O/faults-1 and O/faults-0 keep them.

@@ -7,7 +7,7 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests fuzz-programs check% kernel-% stress contention sweep bench bench-faults install \
+BUILDING := $(filter all lib tests fuzz-programs check% kernel-% stress contention sweep bench bench-faults bench-instructions install \
                      compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
 # ---- bad input -------------------------------------------------------------------------------------------
@@ -77,8 +77,8 @@ $(shell BITS=$(BITS) tools/make/deps >&2)
 ifneq ($(.SHELLSTATUS),0)
 $(error packages are missing, see above; DEPS=0 goes on without them)
 endif
-# The allocators to compare with are no must: a row of the table says which is not installed.
-$(if $(filter bench,$(MAKECMDGOALS)),$(shell tools/make/deps tools/make/packages-bench >&2))
+# The allocators and maps to compare with are no must: a row of the table says which is not installed.
+$(if $(filter bench bench-instructions,$(MAKECMDGOALS)),$(shell tools/make/deps tools/make/packages-bench >&2))
 endif
 endif
 endif
@@ -180,6 +180,7 @@ FMT_LIBS   := $(call pkg,fmt)
 TBB_LIBS   := $(call pkg,tbb)
 TEST_LIBS  := $(call pkg,gmock gtest) $(TBB_LIBS) $(FMT_LIBS)
 BENCH_LIBS := $(call pkg,benchmark)
+ABSL_LIBS  := $(call pkg,absl_btree)
 endif
 endif
 LDFLAGS_ALL := -pthread -rdynamic -Wl,--as-needed $(if $(NARROW),-m32) $(LDFLAGS)
