@@ -92,6 +92,7 @@ include tools/make/build.mk
 include tools/make/cmocka.mk
 include tools/make/fuzz.mk
 include tools/make/check.mk
+include tools/make/sim.mk
 include tools/make/install.mk
 
 clean:

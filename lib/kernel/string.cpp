@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/string.cpp: the kernel's string functions libc has not, and the memory functions that
-// instrumented objects call by name. Owns nothing, takes no lock.
+// lib/kernel/string.cpp: the kernel's string functions libc has not. Owns nothing, takes no lock.
 //
 // The libc names stand in parentheses: in an instrumented build they are macros that lead back here.
 
@@ -11,36 +10,6 @@
 
 #include <cstdarg>
 #include <cstdio>
-
-extern "C" void *kmirror_memcpy(void *to, const void *from, size_t bytes)
-{
-    return (memcpy)(to, from, bytes);
-}
-
-extern "C" void *kmirror_memmove(void *to, const void *from, size_t bytes)
-{
-    return (memmove)(to, from, bytes);
-}
-
-extern "C" void *kmirror_memset(void *start, int value, size_t bytes)
-{
-    return (memset)(start, value, bytes);
-}
-
-extern "C" int kmirror_memcmp(const void *a, const void *b, size_t bytes)
-{
-    return (memcmp)(a, b, bytes);
-}
-
-extern "C" size_t kmirror_strlen(const char *text)
-{
-    return (strlen)(text);
-}
-
-extern "C" int kmirror_strcmp(const char *a, const char *b)
-{
-    return (strcmp)(a, b);
-}
 
 // Volatile, or the compiler makes a call to memset() of it.
 extern "C" __no_sanitize_address void memset_no_sanitize_memory(void *start, int value, size_t bytes)

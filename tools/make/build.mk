@@ -5,7 +5,7 @@
 #   lib/{kernel,fault,maple_tree,slub,mm}/*.cpp        libkmirror.a, libkmirror.so
 #   tools/kmirror/*.cpp                                kmirror
 #   slab/*.cpp, tools/sweep/*.cpp                      shared by tests and command; radix-tree-tests/*.cpp by tests
-#   *_test.cpp there, in lib/{kernel,mm,cmocka}/tests, tools/testing    kmirror-tests
+#   *_test.cpp there, in lib/{kernel,mm,sim,cmocka}/tests, tools/testing    kmirror-tests
 #   tools/bench/*.cpp, tools/bench/tree_maple.c        kmirror-bench
 #   lib/cmocka/*.cpp                                   libkmirror-cmocka.a (cmocka.mk)
 
@@ -13,11 +13,12 @@ LIB_SRCS   := $(sort $(wildcard $(addsuffix /*.cpp,$(addprefix lib/,kernel fault
 LOAD_SRCS  := $(sort $(filter-out %_test.cpp,$(wildcard slab/*.cpp tools/sweep/*.cpp)))
 CMD_SRCS   := $(sort $(wildcard tools/kmirror/*.cpp) tools/testing/sanitizers.cpp)
 CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
-                $(wildcard $(addsuffix /*_test.cpp,$(addprefix lib/,kernel/tests mm/tests cmocka/tests) \
+                $(wildcard $(addsuffix /*_test.cpp,$(addprefix lib/,kernel/tests mm/tests sim/tests cmocka/tests) \
                                                    radix-tree-tests slab tools/sweep tools/testing fuzz))))
 TEST_HELP  := $(sort $(filter-out %_test.cpp,\
-                  $(wildcard lib/kernel/tests/*.cpp lib/mm/tests/*.cpp radix-tree-tests/*.cpp \
+                  $(wildcard lib/kernel/tests/*.cpp lib/mm/tests/*.cpp lib/sim/tests/*.cpp radix-tree-tests/*.cpp \
                              tools/testing/*.cpp)) \
+                $(addprefix lib/sim/,engine.cpp coherence.cpp lines.cpp fiber.cpp machine.cpp) \
                 $(filter-out fuzz/engine.cpp fuzz/replay.cpp %_test.cpp,$(wildcard fuzz/*.cpp)) \
                 $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp contention_report.cpp lkp_table.cpp) $(wildcard $(addprefix tools/kmirror/,slab*.cpp strace_*.cpp replay*.cpp)))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
@@ -30,8 +31,8 @@ LIB_SRCS   := $(sort $(filter-out lib/mm/% lib/kernel/topology_hwloc.cpp lib/ker
                 $(wildcard lib/plain/*.cpp))
 LOAD_SRCS  :=
 CASE_SRCS  := $(filter-out slab/stress_test.cpp slab/contention_test.cpp slab/debug_% tools/testing/% tools/sweep/% fuzz/% lib/mm/% \
-                lib/cmocka/%,$(CASE_SRCS))
-TEST_HELP  := $(filter-out tools/kmirror/% lib/mm/% fuzz/%,$(TEST_HELP))
+                lib/sim/% lib/cmocka/%,$(CASE_SRCS))
+TEST_HELP  := $(filter-out tools/kmirror/% lib/mm/% lib/sim/% fuzz/%,$(TEST_HELP))
 endif
 
 objects = $(patsubst %,$(B)/obj/%.o,$1)

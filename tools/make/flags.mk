@@ -7,7 +7,7 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests fuzz-programs check% kernel-% stress contention sweep bench bench-faults bench-instructions install \
+BUILDING := $(filter all lib tests sim published fuzz-programs check% kernel-% stress contention sweep bench bench-faults bench-instructions install \
                      compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
 # ---- bad input -------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ LIB_LIBS   := $(call pkg,liburcu-memb $(if $(NARROW),,libfiu hwloc libdw)) -ldl
 ifeq ($(NARROW),)
 FMT_LIBS   := $(call pkg,fmt)
 TBB_LIBS   := $(call pkg,tbb)
-TEST_LIBS  := $(call pkg,gmock gtest) $(TBB_LIBS) $(FMT_LIBS)
+TEST_LIBS  := $(call pkg,gmock gtest) $(TBB_LIBS) $(FMT_LIBS) -lboost_context
 BENCH_LIBS := $(call pkg,benchmark)
 ABSL_LIBS  := $(call pkg,absl_btree)
 endif
