@@ -58,6 +58,24 @@ struct ContentionOptions {
 inline constexpr int kMostSheafCapacity = 1024;
 int contention_main(const ContentionOptions& options);
 
+// kmirror sim: a load on a simulated machine, in virtual time.
+struct SimOptions {
+    std::string machine = "genoa-96x2-4n";        // built in, or a file; not KMIRROR_MACHINE
+    std::string loads = "mmap2";                  // names with commas
+    std::string generations = "double,sheaves";   // of the allocator
+    std::string tasks = "1,8,64";                 // numbers with commas
+    int sheaves = -1;                             // objects of a sheaf; -1: the generation's rule
+    unsigned warm = 4, periods = 5;               // grace periods before the counting and during it
+    unsigned seeds = 1, jobs = 0;                 // runs of each; processes at a time, 0: the host's processors
+    std::uint64_t seed = 1;
+    unsigned lines = 0;                           // lines that moved most to show
+    std::vector<std::string> changes;             // of costs, NAME=VALUE
+    std::string published;                        // quick, normal or full: what was published instead
+    std::string json;                             // file for the results; empty: none
+    bool quiet = false;                           // no live line
+};
+int sim_main(const SimOptions& options);
+
 // kmirror machine: CPUs, nodes, memory and distances of the machine in force.
 struct MachineOptions {
     bool json = false;  // on stdout

@@ -113,6 +113,8 @@ int main(int argc, char** argv) {
             return faults_main(line.faults);
         case Command::Replay:
             return replay_main(line.replay);
+        case Command::Sim:
+            return sim_main(line.sim);
         default:
             return machine_main(line.show);
     }

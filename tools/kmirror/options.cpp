@@ -284,6 +284,41 @@ int parse(CLI::App& app, int argc, char** argv) {
     return kDone;
 }
 
+CLI::App* add_sim(CLI::App& app, CommandLine& line) {
+    SimOptions& sim = line.sim;
+    CLI::App* sub = app.add_subcommand("sim", "a load on a simulated machine of many CPUs, in virtual time");
+    sub->add_option_function<std::vector<std::string>>(
+           "LOADS", [&sim](const std::vector<std::string>& names) { sim.loads = names.at(0); },
+           "mmap2, list_lock_storm; default mmap2")
+        ->expected(1);
+    add_text(*sub, "--machine", "M", "a machine of lib/sim/machines, or a file; default genoa-96x2-4n", sim.machine);
+    add_text(*sub, "--generation", "NAMES", "of the allocator, with commas; default double,sheaves", sim.generations);
+    add_text(*sub, "--tasks", "LIST", "numbers of tasks, with commas; default 1,8,64", sim.tasks);
+    add_number(*sub, "--sheaves", "objects in a sheaf; default: the generation's rule", sim.sheaves, 0,
+               kMostSheafCapacity);
+    add_number(*sub, "--warm", "grace periods before the counting; default 4", sim.warm, 0u, 10000u);
+    add_number(*sub, "--periods", "grace periods that are counted; default 5", sim.periods, 1u, 10000u);
+    add_number(*sub, "--seeds", "runs of each setting, with seeds in a row; default 1", sim.seeds, 1u, 1000u);
+    add_number<std::uint64_t>(*sub, "--seed", "of the random choices; default 1", sim.seed, 1, 1ull << 40);
+    add_number(*sub, "--lines", "show so many of the cache lines that moved most", sim.lines, 0u, 1000u);
+    sub->add_option_function<std::vector<std::string>>(
+           "--set", [&sim](const std::vector<std::string>& changes) { sim.changes = changes; },
+           "another cost: l3=20 (ns, or a factor), same_node*=1.5; may be given again")
+        ->type_name("COST=VALUE");
+    add_number(*sub, "--jobs", "simulations at a time; default: the processors", sim.jobs, 1u, 256u);
+    add(*sub, "--published", "MODE", "quick, normal or full: what was published, beside the model",
+        [&sim](const std::string& mode) {
+            if (mode != "quick" && mode != "normal" && mode != "full") {
+                bad_option("--published", mode, "--published takes quick, normal or full");
+                throw Refused{};
+            }
+            sim.published = mode;
+        });
+    add_text(*sub, "--json", "FILE", "write the results there as well", sim.json);
+    sub->add_flag("--quiet", sim.quiet, "no live line");
+    return sub;
+}
+
 }  // namespace
 
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed) {
@@ -305,10 +340,11 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* sweep = add_sweep(app, line);
     CLI::App* faults = add_faults(app, line);
     CLI::App* replay = add_replay(app, line);
+    CLI::App* sim = add_sim(app, line);
     const std::vector<std::pair<CLI::App*, Command>> commands = {
         {stress, Command::Stress}, {contention, Command::Contention}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
         {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults},
-        {replay, Command::Replay}};
+        {replay, Command::Replay}, {sim, Command::Sim}};
     app.require_subcommand(0, 1);
     app.allow_extras();
     for (const auto& [each, command] : commands) each->allow_extras();

@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay };
+enum class Command { None, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -25,6 +25,7 @@ struct CommandLine {
     SweepOptions sweep;
     FaultsOptions faults;
     ReplayOptions replay;
+    SimOptions sim;
 };
 
 // Reads the arguments. Prints help and version on stdout and one line about a mistake on stderr.

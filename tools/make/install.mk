@@ -37,7 +37,7 @@ install: all
 	$(Q)install -m 644 tools/gdb/*.py $(DEST)/share/kmirror/gdb/
 	$(Q)install -m 644 $(B)/libkmirror.a $(B)/libkmirror-cmocka.a $(DEST)/lib/
 	$(Q)install -m 755 $(B)/libkmirror.so $(DEST)/lib/
-	$(Q)install -m 755 $(B)/kmirror $(DEST)/bin/
+	$(Q)install -m 755 $(B)/kmirror $(B)/kmirror-sim $(DEST)/bin/
 	$(file >$(B)/kmirror.pc,$(PC_TEXT))
 	$(file >$(B)/kmirror-cmocka.pc,$(CMOCKA_PC_TEXT))
 	$(Q)install -m 644 $(B)/kmirror.pc $(B)/kmirror-cmocka.pc $(DEST)/lib/pkgconfig/

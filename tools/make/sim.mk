@@ -51,6 +51,11 @@ $(B)/kmirror-sim: $(SIM_OBJS) $(SIM_INST_OBJS) $(SIM_ENV_OBJS) $(B)/files.stamp 
 .PHONY: sim
 sim: $(B)/kmirror-sim
 
+# What was published, beside the model: ARGS="--json FILE", or MODE=quick|full through ARGS="--published full".
+.PHONY: published
+published: all
+	$(Q)$(B)/kmirror sim --published normal $(ARGS)
+
 # The thread sanitizer's runtime has the same entry points.
 ifeq ($(filter thread,$(SAN))$(NARROW),)
 all: $(B)/kmirror-sim

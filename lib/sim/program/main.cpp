@@ -181,6 +181,8 @@ void print_result(const Arguments &arguments, const RunResult &result, double re
         std::printf("line\t%s\t%s\t%llu\t%lld\n", result.lines[i].what.c_str(), result.lines[i].place.c_str(),
                     static_cast<unsigned long long>(result.lines[i].count),
                     static_cast<long long>(result.lines[i].time));
+    for (std::size_t cpu = 0; cpu < result.cpu_iterations.size(); cpu++)
+        std::printf("cpu\t%zu\t%llu\n", cpu, static_cast<unsigned long long>(result.cpu_iterations[cpu]));
     for (const std::string &what : result.wrong)
         std::printf("wrong\t%s\n", what.c_str());
     std::printf("hash\t%016llx\n", static_cast<unsigned long long>(result.hash));

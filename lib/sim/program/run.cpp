@@ -45,6 +45,7 @@ private:
     void measure();
     void finish();
     std::uint64_t iterations() const;
+    std::vector<std::uint64_t> iterations_by_cpu() const;
     void note_moves();
     void wrong(const std::string &what) { result_.wrong.push_back(what); }
 
@@ -127,6 +128,14 @@ std::uint64_t Run::iterations() const
     return sum;
 }
 
+std::vector<std::uint64_t> Run::iterations_by_cpu() const
+{
+    std::vector<std::uint64_t> sums(engine.cpus.size());
+    for (const Task *task : tasks_)
+        sums[task->cpu->id] += task->iterations;
+    return sums;
+}
+
 // False when nothing runs any more, or for too long.
 bool Run::step()
 {
@@ -168,6 +177,7 @@ void Run::measure()
         return wrong("the warm-up did not end");
     const Counts before = engine.counts();
     const std::uint64_t iterations_before = iterations();
+    const std::vector<std::uint64_t> by_cpu = iterations_by_cpu();
     const Ps start = now_;
     lock_stats_reset();
     if (spec_.lines)
@@ -182,6 +192,9 @@ void Run::measure()
         return wrong("the measurement did not end");
     engine.on_move = nullptr;
     result_.iterations = iterations() - iterations_before;
+    result_.cpu_iterations = iterations_by_cpu();
+    for (std::size_t cpu = 0; cpu < by_cpu.size(); cpu++)
+        result_.cpu_iterations[cpu] -= by_cpu[cpu];
     result_.window = now_ - start;
     result_.periods = first + second;
     result_.counts = engine.counts() - before;

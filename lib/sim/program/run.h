@@ -43,6 +43,7 @@ struct RunResult {
     unsigned periods = 0;          // grace periods in the window
     double drift = 0;              // second half of the window against the first, iterations; 0: equal
     Counts counts;
+    std::vector<std::uint64_t> cpu_iterations;   // of the window
     std::vector<LockStat> locks;
     std::vector<MovedLine> lines;  // those that moved most
     std::uint64_t hash = 0;
