@@ -148,6 +148,19 @@ void wait_for_output(const std::vector<Child>& children, std::vector<pollfd>& po
     poll(polled.data(), polled.size(), -1);
 }
 
+// Settings that cannot be are refused once, before anything runs.
+bool possible(const std::vector<SimSpec>& specs) {
+    for (SimSpec spec : specs) {
+        spec.more.push_back("check=1");
+        Child child;
+        SimRun ignored;
+        if (!start(spec, 0, child)) return false;
+        end(child, ignored);
+        if (ignored.status != 0) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 bool run_simulations(const std::vector<SimSpec>& specs, unsigned jobs, std::vector<SimRun>& runs,
@@ -157,27 +170,23 @@ bool run_simulations(const std::vector<SimSpec>& specs, unsigned jobs, std::vect
     std::vector<Child> children;
     std::vector<pollfd> polled;
     std::size_t next = 0, done = 0;
-    bool possible = true;
-    while (!children.empty() || (possible && next < specs.size())) {
-        while (possible && next < specs.size() && children.size() < jobs) {
+    if (!possible(specs)) return false;
+    while (!children.empty() || next < specs.size()) {
+        for (; next < specs.size() && children.size() < jobs; next++) {
             runs[next].spec = specs[next];
             Child child;
-            possible = start(specs[next], next, child);
-            if (possible) children.push_back(child);
-            next++;
+            if (!start(specs[next], next, child)) return false;
+            children.push_back(child);
         }
-        if (children.empty()) break;
         wait_for_output(children, polled);
         for (std::size_t i = children.size(); i-- != 0;) {
             if (polled[i].revents == 0 || read_some(children[i], runs[children[i].run], progress, done)) continue;
             end(children[i], runs[children[i].run]);
-            // A machine or load that cannot be is refused by all of them in the same words.
-            possible = possible && runs[children[i].run].status != 2;
             children.erase(children.begin() + static_cast<std::ptrdiff_t>(i));
             done++;
         }
     }
-    return possible;
+    return true;
 }
 
 double SimRun::figure(const std::string& name) const {

@@ -21,7 +21,10 @@ SIM_OBJS     := $(call objects,$(SIM_SRCS)) $(B)/obj/sim_machines.o
 SIM_ENV_OBJS := $(call objects,$(SIM_ENV_SRCS))
 # As a distributor's kernel: no debug checks, no statistics, no failure points.
 SIM_SWITCHES := -DKMIRROR_RELEASE=1 -DNDEBUG
-SIM_FLAGS    := -g -fno-omit-frame-pointer $(INST_FLAGS) $(SIM_SWITCHES)
+# Nobody wants to know of functions' entries and exits.
+SIM_QUIET_gcc   := --param=tsan-instrument-func-entry-exit=0
+SIM_QUIET_clang := -mllvm -tsan-instrument-func-entry-exit=0
+SIM_FLAGS    := -g -fno-omit-frame-pointer $(INST_FLAGS) $(SIM_SWITCHES) $(SIM_QUIET_$(SIM_COMPILER))
 SIM_LINK     := -no-pie -Wl,--wrap=mmap -Wl,-z,noseparate-code
 SIM_LIBS     := -lboost_context
 

@@ -4,7 +4,7 @@
 //
 //   kmirror-sim NAME=VALUE ...     machine=genoa-96x2-4n (or a file) load=mmap2 generation=double tasks=64 seed=1
 //                                  warm=4 periods=5 sheaves=-1 set=COST=VALUE lines=20 skew=NS yield=1 spread=US
-//                                  progress=1 finish=0
+//                                  progress=1 finish=0 check=1 (reads the settings only)
 //   kmirror-sim machines           names and texts of the machines that are built in
 //
 // Prints one `word value...` line for each figure, separated by tabs. Exit status: 0 fine, 1 something was wrong, 2 bad
@@ -26,7 +26,7 @@ constexpr int kBadInput = 2;
 struct Arguments {
     RunSpec spec;
     unsigned line_count = 0;
-    bool progress = false;
+    bool progress = false, check = false;
     std::vector<std::string> changes;
 };
 
@@ -91,6 +91,7 @@ constexpr Number kNumbers[] = {
     {"yield", 0, 1, [](Arguments &a, long long v) { a.spec.setting.yield_always = v != 0; }},
     {"spread", 0, 1000000, [](Arguments &a, long long v) { a.spec.start_spread = v * kUs; }},
     {"progress", 0, 1, [](Arguments &a, long long v) { a.progress = v != 0; }},
+    {"check", 0, 1, [](Arguments &a, long long v) { a.check = v != 0; }},
     {"finish", 0, 1, [](Arguments &a, long long v) { a.spec.finish = v != 0; }},
 };
 
@@ -204,6 +205,8 @@ int main(int argc, char **argv)
     Arguments arguments;
     if (const int status = read_arguments(argc, argv, arguments))
         return status;
+    if (arguments.check)
+        return 0;
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
     Clock::time_point last = start;

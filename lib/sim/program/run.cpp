@@ -47,6 +47,7 @@ private:
     std::uint64_t iterations() const;
     std::vector<std::uint64_t> iterations_by_cpu() const;
     void note_moves();
+    void name_moves();
     void wrong(const std::string &what) { result_.wrong.push_back(what); }
 
     const RunSpec &spec_;
@@ -170,6 +171,27 @@ void Run::note_moves()
     };
 }
 
+// While the slabs are still there.
+void Run::name_moves()
+{
+    std::unordered_map<std::string, MovedLine> sums;
+    for (const auto &[key, move] : moves_) {
+        const std::string what = line_label(static_cast<std::uint32_t>(key >> 32));
+        const auto *place = reinterpret_cast<const void *>(static_cast<std::uintptr_t>(key & 0xffffffff));
+        const std::string where = place_label(place);
+        MovedLine &sum = sums[what + "\n" + where];
+        sum.what = what;
+        sum.place = where;
+        sum.count += move.count;
+        sum.time += move.time;
+    }
+    for (auto &[key, line] : sums)
+        result_.lines.push_back(std::move(line));
+    std::sort(result_.lines.begin(), result_.lines.end(), [](const MovedLine &a, const MovedLine &b) {
+        return a.count != b.count ? a.count > b.count : a.what + a.place < b.what + b.place;
+    });
+}
+
 void Run::measure()
 {
     unsigned seen = 0;
@@ -191,6 +213,7 @@ void Run::measure()
     if (!fine)
         return wrong("the measurement did not end");
     engine.on_move = nullptr;
+    name_moves();
     result_.iterations = iterations() - iterations_before;
     result_.cpu_iterations = iterations_by_cpu();
     for (std::size_t cpu = 0; cpu < by_cpu.size(); cpu++)
@@ -241,22 +264,6 @@ RunResult Run::go()
         wrong(std::to_string(failed_) + " tasks had a call that failed");
     if (ended_wrong_ != 0)
         wrong(std::to_string(ended_wrong_) + " things were not as they should be at the end");
-    std::unordered_map<std::string, MovedLine> sums;
-    for (const auto &[key, move] : moves_) {
-        const std::string what = line_label(static_cast<std::uint32_t>(key >> 32));
-        const auto *place = reinterpret_cast<const void *>(static_cast<std::uintptr_t>(key & 0xffffffff));
-        const std::string where = place_label(place);
-        MovedLine &sum = sums[what + "\n" + where];
-        sum.what = what;
-        sum.place = where;
-        sum.count += move.count;
-        sum.time += move.time;
-    }
-    for (auto &[key, line] : sums)
-        result_.lines.push_back(std::move(line));
-    std::sort(result_.lines.begin(), result_.lines.end(), [](const MovedLine &a, const MovedLine &b) {
-        return a.count != b.count ? a.count > b.count : a.what + a.place < b.what + b.place;
-    });
     return std::move(result_);
 }
 
