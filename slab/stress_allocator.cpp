@@ -87,6 +87,8 @@ public:
         }
     }
 
+    std::uint64_t refused() const override { return failed_; }
+
     std::vector<std::string> finish() override
     {
         std::vector<std::string> wrong;
@@ -102,8 +104,6 @@ public:
                 wrong.push_back("a cache could not be made");
         if (broken_)
             wrong.push_back(std::to_string(broken_) + " objects were changed while they were live");
-        if (failed_)
-            wrong.push_back(std::to_string(failed_) + " allocations failed");
         return wrong;
     }
 

@@ -11,6 +11,7 @@
 
 #include "slab/stress_load.h"
 
+#include <kmirror/fault.h>
 #include <kmirror/rcu.h>
 #include <kmirror/slab_ops.h>
 
@@ -148,6 +149,7 @@ Figures Crew::run(Load &load, double seconds, const std::function<void(std::uint
                   const std::function<bool()> &enough)
 {
     std::vector<Lane> lanes = new_lanes(plan_);
+    const unsigned long injected_before = kmirror_fault_log_total();
     threads_->refused = 0;
     kmirror_lockstat_reset();
     kmirror_lockstat_enable(true);
@@ -160,13 +162,14 @@ Figures Crew::run(Load &load, double seconds, const std::function<void(std::uint
     } while (elapsed.count() < seconds ||
              (enough && elapsed.count() < seconds + kMostExtraSeconds && !enough()));
     kmirror_lockstat_enable(false);
-    return figures_of(load, lanes, elapsed.count());
+    return figures_of(load, lanes, elapsed.count(), kmirror_fault_log_total() - injected_before);
 }
 
 Figures Crew::run_rounds(Load &load, unsigned warm, unsigned rounds,
                          const std::function<void(std::uint64_t)> &tick)
 {
     std::vector<Lane> lanes = new_lanes(plan_);
+    const unsigned long injected_before = kmirror_fault_log_total();
     threads_->refused = 0;
     for (unsigned i = 0; i < warm; i++) {
         round(load, lanes);
@@ -185,10 +188,10 @@ Figures Crew::run_rounds(Load &load, unsigned warm, unsigned rounds,
     }
     const std::chrono::duration<double> elapsed = Clock::now() - start;
     kmirror_lockstat_enable(false);
-    return figures_of(load, lanes, elapsed.count());
+    return figures_of(load, lanes, elapsed.count(), kmirror_fault_log_total() - injected_before);
 }
 
-Figures Crew::figures_of(Load &load, const std::vector<Lane> &lanes, double seconds)
+Figures Crew::figures_of(Load &load, const std::vector<Lane> &lanes, double seconds, std::uint64_t injected)
 {
     Figures figures;
     figures.seconds = seconds;
@@ -198,7 +201,12 @@ Figures Crew::figures_of(Load &load, const std::vector<Lane> &lanes, double seco
     for (const Lane &lane : lanes)
         figures.latency.merge(lane.latency);
     figures.slabs = load.slabs();
+    figures.injected = injected;
+    figures.refused = load.refused();
     figures.wrong = load.finish();
+    if (figures.refused > injected)
+        figures.wrong.push_back(std::to_string(figures.refused) + " operations got no memory, and " +
+                                std::to_string(injected) + " failures were injected");
     if (threads_->refused)
         figures.wrong.push_back(std::to_string(threads_->refused) + " batches did not get their CPU");
     return figures;

@@ -84,6 +84,10 @@ public:
     // Slabs of the caches that the load is about, while nobody works; 0 where it does not say.
     virtual unsigned long slabs() const { return 0; }
 
+    // Operations that got no memory and changed nothing. As many as failures were injected are none of the
+    // load's business; more are wrong. 0 where finish() tells of them itself.
+    virtual std::uint64_t refused() const { return 0; }
+
     // Ends the load: gives everything back and checks it. What is wrong; nothing: all is well.
     virtual std::vector<std::string> finish() = 0;
 };
@@ -120,6 +124,8 @@ struct Figures {
     Histogram latency;                    // ns of one operation
     std::vector<kmirror_lock_stat> locks; // by class
     unsigned long slabs = 0;              // Load::slabs() after the last round
+    std::uint64_t injected = 0;           // failures, see <kmirror/fault.h>
+    std::uint64_t refused = 0;            // Load::refused()
     std::vector<std::string> wrong;
 
     double operations_per_second_per_cpu() const;
@@ -150,7 +156,7 @@ public:
 private:
     struct Threads; // TBB
     void round(Load &load, std::vector<Lane> &lanes);
-    Figures figures_of(Load &load, const std::vector<Lane> &lanes, double seconds);
+    Figures figures_of(Load &load, const std::vector<Lane> &lanes, double seconds, std::uint64_t injected);
 
     Plan plan_;
     std::unique_ptr<Threads> threads_;

@@ -6,6 +6,9 @@
 #include "slab/slab_test.h"
 #include "slab/stress_load.h"
 
+#include <kmirror/fault.h>
+#include <linux/slab.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <thread>
@@ -135,8 +138,10 @@ KMIRROR_TEST_IN(ConcurrentStress, leaves_no_thread_and_no_cpu_behind, "KMIRROR_M
 struct Scripted final : Load {
     std::function<void(Lane &)> work;
     std::vector<std::string> complaints;
+    std::uint64_t without_memory = 0;
 
     void batch(Lane &lane) override { work(lane); }
+    std::uint64_t refused() const override { return without_memory; }
     std::vector<std::string> finish() override { return complaints; }
 };
 
@@ -181,6 +186,33 @@ KMIRROR_TEST_IN(ConcurrentStress, reports_a_cpu_that_is_gone, "KMIRROR_MACHINE=c
     Crew crew({.cpus = 3, .threads = 3});
     const Figures figures = crew.run(load, 0.01, [](std::uint64_t) {});
     EXPECT_NE(all(figures.wrong).find("did not get their CPU"), std::string::npos);
+}
+
+// One page in a row of requests fails; the load tells of `refused` operations.
+std::string after_one_injected_failure(std::uint64_t refused)
+{
+    Scripted load;
+    load.without_memory = refused;
+    load.work = [](Lane &lane) {
+        if (lane.operations++ != 0)
+            return;
+        kmirror_fail_nth(1);
+        EXPECT_EQ(kmalloc(100000, GFP_KERNEL | __GFP_NOWARN), nullptr);
+        kmirror_fail_nth(0);
+    };
+    Crew crew({.cpus = 1, .threads = 1});
+    const Figures figures = crew.run_rounds(load, 0, 2, [](std::uint64_t) {});
+    EXPECT_EQ(figures.injected, 1u);
+    EXPECT_EQ(figures.refused, refused);
+    return all(figures.wrong);
+}
+
+TEST(StressFaults, what_was_injected_is_not_wrong_and_what_was_not_is)
+{
+    if (!KMIRROR_FAULTS)
+        GTEST_SKIP() << "this build has FAULTS=0";
+    EXPECT_EQ(after_one_injected_failure(1), "");
+    EXPECT_EQ(after_one_injected_failure(2), "2 operations got no memory, and 1 failures were injected; ");
 }
 
 } // namespace

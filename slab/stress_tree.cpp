@@ -55,6 +55,8 @@ public:
         }
     }
 
+    std::uint64_t refused() const override { return failed_; }
+
     std::vector<std::string> finish() override
     {
         std::vector<std::string> wrong;
@@ -72,8 +74,6 @@ public:
             wrong.push_back("tree: " + std::to_string(left) + " nodes are left");
         if (lies_)
             wrong.push_back("tree: " + std::to_string(lies_) + " wrong answers");
-        if (failed_)
-            wrong.push_back("tree: " + std::to_string(failed_) + " stores failed");
         return wrong;
     }
 

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,6 +19,7 @@
 
 #include <kmirror/fault.h>
 #include <kmirror/topology.h>
+#include <linux/random.h>
 
 #include "tools/kmirror/commands.h"
 #include "tools/kmirror/options.h"
@@ -83,10 +83,8 @@ void put_in_force(const CommandLine& line, char** argv) {
     std::exit(kBadInput);
 }
 
-std::uint64_t drawn_seed() {
-    std::random_device device;
-    return (device() & 0x7fffffffu) + std::uint64_t{1};
-}
+// From the library's generator, so that KMIRROR_SEED, which a replay command names, draws the same one.
+std::uint64_t drawn_seed() { return (get_random_u32() & 0x7fffffffu) + std::uint64_t{1}; }
 
 }  // namespace
 

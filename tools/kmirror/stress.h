@@ -33,6 +33,7 @@ struct StressVerdict {
     double with_32 = 0;                  // list_lock acquisitions for 1000 operations, sheaves of 32
     double without = 0;                  // the same without sheaves
     std::uint64_t contended_without = 0; // times it had to be waited for then
+    bool faulty = false;                 // failures were injected into these: the three are shown, not judged
     std::vector<std::string> wrong;      // empty: everything held
 };
 

@@ -7,6 +7,7 @@
 
 #include "tools/kmirror/stress.h"
 
+#include <kmirror/fault.h>
 #include <kmirror/slab_ops.h>
 #include <kmirror/topology.h>
 
@@ -14,6 +15,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <unistd.h>
 
 namespace kmirror::command {
 namespace {
@@ -50,16 +52,34 @@ void print_locks(const std::vector<StressRun> &runs)
     table.print(stdout);
 }
 
+// What was injected into each run and what became of it; the latest failures by point, thread and ordinal; and
+// the command that has them again. Nothing without a failure.
+void print_faults(const std::vector<StressRun> &runs)
+{
+    if (kmirror_fault_log_total() == 0)
+        return;
+    Table table({"load", "slab", "sheaves", "failures injected", "operations refused"});
+    for (const StressRun &run : runs)
+        table.row({run.load, run.generation, run.capacity ? std::to_string(run.capacity) : "off",
+                   count(run.figures.injected), count(run.figures.refused)});
+    table.print(stdout);
+    std::fflush(stdout);
+    kmirror_fault_log_write(STDOUT_FILENO, false);
+    std::printf("\n");
+}
+
 void print_verdict(const StressVerdict &verdict)
 {
     const double ratio = verdict.with_32 > 0 ? verdict.without / verdict.with_32 : 0;
+    const std::string terms = verdict.faulty ? "not judged, as failures were injected"
+                                             : "at least " + fixed(kLeastRatio, 0) + " wanted";
     if (verdict.compared)
         std::printf(
             "list_lock is taken %s times for 1000 operations without sheaves and %s times with sheaves of 32: "
-            "%s as often (at least %s wanted); %" PRIu64 " times it was contended.\n",
+            "%s as often (%s); %" PRIu64 " times it was contended.\n",
             fixed(verdict.without, 1).c_str(), fixed(verdict.with_32, 1).c_str(),
             verdict.with_32 > 0 ? (fixed(ratio, 1) + " times").c_str() : "incomparably",
-            fixed(kLeastRatio, 0).c_str(), verdict.contended_without);
+            terms.c_str(), verdict.contended_without);
     for (const std::string &wrong : verdict.wrong)
         std::printf("WRONG: %s\n", wrong.c_str());
     if (verdict.wrong.empty())
@@ -95,6 +115,8 @@ void put_run(Json &json, const std::string &at, const StressRun &run)
     json.set(at + "/latency_ns/p50", figures.latency.percentile(0.5));
     json.set(at + "/latency_ns/p99", figures.latency.percentile(0.99));
     json.set(at + "/latency_ns/max", figures.latency.max());
+    json.set(at + "/failures_injected", figures.injected);
+    json.set(at + "/operations_refused", figures.refused);
     unsigned used = 0;
     for (const kmirror_lock_stat &stat : figures.locks)
         if (stat.acquisitions)
@@ -116,6 +138,7 @@ void print_stress(const std::vector<StressRun> &runs, const stress::Plan &plan, 
     std::printf("\n");
     print_locks(runs);
     std::printf("\n");
+    print_faults(runs);
     print_verdict(verdict);
 }
 
