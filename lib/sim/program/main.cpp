@@ -59,6 +59,7 @@ int read_machine(const std::string &value, Machine &machine)
 
 int read_load(const std::string &value, const Load *&load)
 {
+    load = nullptr;
     for (const Load *each : {&kMmapLoad, &kStormLoad})
         if (value == each->name)
             load = each;
