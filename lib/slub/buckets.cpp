@@ -47,7 +47,7 @@ void destroy_buckets(kmem_buckets *buckets)
 {
     for (struct kmem_cache *s : *buckets)
         kmem_cache_destroy(s);
-    kfree_internal(buckets);
+    kfree(buckets);
 }
 
 } // namespace
@@ -66,8 +66,7 @@ kmem_buckets *kmem_buckets_create(const char *name, slab_flags_t flags, unsigned
     args.usersize = length;
     args.ctor = constructor;
     kmem_cache_init();
-    auto *buckets = static_cast<kmem_buckets *>(kmalloc_flags(
-        sizeof(kmem_buckets), GFP_KERNEL | __GFP_ZERO, SLAB_ALLOC_DEFAULT, NUMA_NO_NODE));
+    auto *buckets = static_cast<kmem_buckets *>(kzalloc(sizeof(kmem_buckets), GFP_KERNEL));
     if (!buckets)
         return nullptr;
     for (unsigned int index = 1; index <= KMALLOC_SHIFT_HIGH; index++) {

@@ -20,7 +20,8 @@ struct Case {
 };
 
 std::vector<Case> tree_cases();
-std::vector<Case> slab_cases();
+std::vector<Case> slab_cases();    // with block_cases()
+std::vector<Case> block_cases();
 std::vector<Case> mm_cases();
 
 // All of them.

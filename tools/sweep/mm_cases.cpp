@@ -202,6 +202,18 @@ private:
     mm_struct* mm_ = nullptr;
 };
 
+class FileScene : public SweepScene {
+public:
+    int call() override {
+        file_ = open_file();
+        return file_ ? 0 : -ENOMEM;
+    }
+    std::string check(int) override { return ""; }
+
+private:
+    File file_;
+};
+
 // exit: needs no memory, and leaves none.
 class ExitScene : public SweepScene {
 public:
@@ -242,6 +254,7 @@ void add_forks(std::vector<Case>& cases) {
 std::vector<Case> mm_cases() {
     std::vector<Case> cases;
     cases.push_back({"mm_alloc", "nothing", [] { return std::make_unique<EmptyScene>(); }});
+    cases.push_back({"mm_file_open", "a name", [] { return std::make_unique<FileScene>(); }});
     for (const Shape& shape : kShapes) {
         cases.push_back({"mmput", shape.name, [&shape] { return std::make_unique<ExitScene>(make(shape)); }});
     }

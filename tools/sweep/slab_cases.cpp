@@ -6,9 +6,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include <linux/memcontrol.h>
 #include <linux/slab.h>
 
 #include <kmirror/fault.h>
+#include <kmirror/slab_info.h>
 #include <kmirror/slab_ops.h>
 
 #include "tools/sweep/cases.h"
@@ -60,7 +62,7 @@ public:
     }
     int call() override { return body_(*this); }
     std::string check(int result) override {
-        std::string words;
+        std::string words = wrong;
         if (const long broken = ops().check(cache_); broken != 0) {
             words = std::to_string(broken) + " rules of the cache are broken; ";
         }
@@ -70,8 +72,10 @@ public:
     }
 
     slab_ops_cache* cache() { return cache_; }
+    struct kmem_cache* raw() { return reinterpret_cast<struct kmem_cache*>(cache_); }   // lib/slub/slab_ops.cpp
     std::vector<void*> objects;   // the caller's after the call
     slab_ops_sheaf* sheaf = nullptr;
+    std::string wrong;            // what the body has seen
 
 private:
     const Shape& shape_;
@@ -126,6 +130,12 @@ std::vector<Call> cache_calls() {
          [](SlabScene& s) { return keep(s, ops().alloc(s.cache(), SLAB_OPS_KERNEL | SLAB_OPS_NOFAIL)); }},
         {"kmem_cache_alloc_node",
          [](SlabScene& s) { return keep(s, ops().alloc_node(s.cache(), kQuiet, 0)); }},
+        {"kmem_cache_alloc_lru",
+         [](SlabScene& s) {
+             return keep(s, kmem_cache_alloc_lru(s.raw(), nullptr, GFP_KERNEL | __GFP_NOWARN));
+         }},
+        {"kmem_cache_zalloc",
+         [](SlabScene& s) { return keep(s, kmem_cache_zalloc(s.raw(), GFP_KERNEL | __GFP_NOWARN)); }},
         {"kmem_cache_alloc_bulk of 1", [](SlabScene& s) { return bulk(s, 1); }},
         {"kmem_cache_alloc_bulk of 24", [](SlabScene& s) { return bulk(s, 24); }},
         {"kmem_cache_alloc_bulk of 70", [](SlabScene& s) { return bulk(s, 70); }},
@@ -137,6 +147,25 @@ std::vector<Call> cache_calls() {
              prefill(s, 2);
              kmirror_fault_resume();
              return ops().refill(s.cache(), kQuiet, &s.sheaf, 20);
+         }},
+        {"kmem_cache_return_sheaf",
+         [](SlabScene& s) {
+             kmirror_fault_pause();
+             prefill(s, 20);
+             kmirror_fault_resume();
+             ops().return_sheaf(s.cache(), kQuiet, s.sheaf);
+             s.sheaf = nullptr;
+             return 0;
+         }},
+        {"kmem_cache_alloc_from_sheaf",
+         [](SlabScene& s) {
+             kmirror_fault_pause();
+             prefill(s, 4);
+             kmirror_fault_resume();
+             for (int i = 0; i < 4; ++i) {
+                 if (keep(s, ops().alloc_from_sheaf(s.cache(), kQuiet, s.sheaf)) < 0) s.wrong = "a reserved object failed";
+             }
+             return 0;
          }},
         {"kmem_cache_free",
          [](SlabScene& s) {
@@ -167,79 +196,97 @@ std::vector<Call> cache_calls() {
 
 // ---- calls without a cache of their own -----------------------------------------------------------------
 
+struct Creation {
+    const char* name;
+    struct kmem_cache* (*create)(const slab_ops_cache_args& args);
+};
+
+const Creation kCreations[] = {
+    {"kmem_cache_create",
+     [](const slab_ops_cache_args& a) {
+         return kmem_cache_create("sweep_created", a.size, a.align, SLAB_NO_MERGE, nullptr);
+     }},
+    {"__kmem_cache_create",
+     [](const slab_ops_cache_args& a) {
+         return __kmem_cache_create("sweep_created", a.size, a.align, SLAB_NO_MERGE, nullptr);
+     }},
+    {"__kmem_cache_create_args",
+     [](const slab_ops_cache_args& a) {
+         struct kmem_cache_args args = {};
+         args.align = a.align;
+         args.sheaf_capacity = a.sheaf_capacity;
+         return __kmem_cache_create_args("sweep_created", a.size, &args, SLAB_NO_MERGE);
+     }},
+    {"kmem_cache_create_usercopy",
+     [](const slab_ops_cache_args& a) {
+         return kmem_cache_create_usercopy("sweep_created", a.size, a.align, SLAB_NO_MERGE, 8, 16, nullptr);
+     }},
+};
+
 // Creates the cache; the destructor ends it.
 class CreateScene : public SweepScene {
 public:
-    explicit CreateScene(const slab_ops_cache_args& args) : args_(args) {}
-    ~CreateScene() override { ops().destroy(cache_); }
+    CreateScene(const Creation& creation, const slab_ops_cache_args& args) : creation_(creation), args_(args) {}
+    ~CreateScene() override { kmem_cache_destroy(cache_); }
     int call() override {
-        cache_ = ops().create("sweep_created", &args_);
+        cache_ = creation_.create(args_);
         return cache_ != nullptr ? 0 : -ENOMEM;
     }
     std::string check(int) override {
         if (cache_ == nullptr) return "";
-        void* const object = ops().alloc(cache_, SLAB_OPS_KERNEL);
-        ops().free(cache_, object);
-        return object == nullptr || ops().check(cache_) != 0 ? "the new cache does not work" : "";
+        void* const object = kmem_cache_alloc(cache_, GFP_KERNEL);
+        kmem_cache_free(cache_, object);
+        return object == nullptr || kmirror_slab_validate(cache_) != 0 ? "the new cache does not work" : "";
     }
 
 private:
-    slab_ops_cache_args args_;
-    slab_ops_cache* cache_ = nullptr;
+    const Creation& creation_;
+    const slab_ops_cache_args args_;
+    struct kmem_cache* cache_ = nullptr;
 };
 
-// A block that is got, or grown from old_size to new_size with its contents.
-class BlockScene : public SweepScene {
+// Charges an object to a group, which is uncharged when the object is freed.
+class ChargeScene : public SweepScene {
 public:
-    BlockScene(size_t old_size, size_t new_size, bool kv) : old_(old_size), new_(new_size), kv_(kv) {
-        if (old_ == 0) return;
-        block_ = kv_ ? kvmalloc(old_, GFP_KERNEL) : kmalloc(old_, GFP_KERNEL);
-        std::memset(block_, 0x3c, old_);
+    ChargeScene() {
+        set_active_objcg(&group_);
+        object_ = kmem_cache_alloc(cache_, GFP_KERNEL);
     }
-    ~BlockScene() override { kvfree(block_); }
+    ~ChargeScene() override {
+        kmem_cache_free(cache_, object_);
+        kmem_cache_destroy(cache_);
+        set_active_objcg(nullptr);
+    }
     int call() override {
-        constexpr gfp_t quiet = GFP_KERNEL | __GFP_NOWARN;
-        void* const got = old_ == 0 ? (kv_ ? kvmalloc(new_, quiet) : kmalloc(new_, quiet))
-                                    : (kv_ ? kvrealloc(block_, new_, quiet) : krealloc(block_, new_, quiet));
-        if (got == nullptr) return -ENOMEM;
-        block_ = got;
-        return 0;
+        const unsigned long before = kmirror_fault_log_total();
+        const int status = kmem_cache_charge(object_, GFP_KERNEL | __GFP_NOWARN) ? 0 : -ENOMEM;
+        injected_ = kmirror_fault_log_total() != before;
+        return status;
     }
+    // As in the kernel, an object whose slab gets no table of owners is nobody's, and the call succeeds.
     std::string check(int result) override {
-        const auto* const bytes = static_cast<const unsigned char*>(block_);
-        for (size_t i = 0; i < old_; ++i) {
-            if (bytes[i] != 0x3c) return "byte " + std::to_string(i) + " was lost";
-        }
-        if (result >= 0) std::memset(block_, 0x5a, new_);
-        return "";
+        const bool charged = atomic_long_read(&group_.charged) != 0;
+        if (result < 0 && charged) return "a call that failed has charged";
+        return result >= 0 && !charged && !injected_ ? "nothing was charged" : "";
     }
 
 private:
-    const size_t old_, new_;
-    const bool kv_;
-    void* block_ = nullptr;
+    struct obj_cgroup group_ = OBJ_CGROUP_INIT;
+    struct kmem_cache* const cache_ = kmem_cache_create("sweep_charged", 200, 0, SLAB_NO_MERGE, nullptr);
+    void* object_;
+    bool injected_ = false;
 };
-
-void add_blocks(std::vector<Case>& cases) {
-    for (const bool kv : {false, true}) {
-        for (const size_t size : {8, 200, 5000, 300000}) {
-            cases.push_back({kv ? "kvmalloc" : "kmalloc", std::to_string(size) + " bytes",
-                             [=] { return std::make_unique<BlockScene>(0, size, kv); }});
-        }
-        for (const size_t size : {60, 9000, 100000}) {
-            cases.push_back({kv ? "kvrealloc" : "krealloc", "50 to " + std::to_string(size) + " bytes",
-                             [=] { return std::make_unique<BlockScene>(50, size, kv); }});
-        }
-    }
-}
 
 }  // namespace
 
 std::vector<Case> slab_cases() {
     std::vector<Case> cases;
-    for (const Shape& shape : kShapes) {
-        cases.push_back({"kmem_cache_create", shape.name,
-                         [&shape] { return std::make_unique<CreateScene>(shape.args); }});
+    for (const Creation& creation : kCreations) {
+        for (const Shape& shape : kShapes) {
+            cases.push_back({creation.name, shape.name, [&creation, &shape] {
+                                 return std::make_unique<CreateScene>(creation, shape.args);
+                             }});
+        }
     }
     for (const Call& call : cache_calls()) {
         for (const Shape& shape : kShapes) {
@@ -247,7 +294,8 @@ std::vector<Case> slab_cases() {
                              [call, &shape] { return std::make_unique<SlabScene>(shape, call.body); }});
         }
     }
-    add_blocks(cases);
+    cases.push_back({"kmem_cache_charge", "an object", [] { return std::make_unique<ChargeScene>(); }});
+    for (Case& one : block_cases()) cases.push_back(std::move(one));
     return cases;
 }
 

@@ -223,6 +223,16 @@ std::vector<Call> cursors() {
                  return status;
              });
          }},
+        {"mas_alloc_cyclic", true,
+         [](TreeScene& s) {
+             unsigned long start = 0, next = s.middle();
+             const int status = locked(s, 0, 0, [&](maple_ops_cursor& cursor) {
+                 return ops().mas_alloc_cyclic(&cursor, &start, TreeScene::value(9024), 0, ULONG_MAX / 2, &next,
+                                               MAPLE_OPS_NOWAIT);
+             });
+             s.changes([=](RangeMap& map) { map.store(start, start, TreeScene::value(9024)); });
+             return status;
+         }},
         {"mas_erase", false,
          [](TreeScene& s) {
              const unsigned long at = s.middle() + 1;
