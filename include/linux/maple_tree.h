@@ -405,6 +405,20 @@ void maple_tree_init(void);
 void *mtree_load(struct maple_tree *mt, unsigned long index);
 
 /**
+ * mtree_load_batch() - What mtree_load() would answer for each of @count indices.
+ * @indices: In any order; the same one may come twice.
+ * @entries: Out: @count entries, NULL where there is none.
+ *
+ * Eight walks go down the tree side by side, so that their cache misses overlap: worth it from about a dozen random
+ * indices on, in trees that do not fit into the cache. Not a snapshot: each entry was there at some moment of the
+ * call, but two of them need not have been there together.
+ *
+ * Context: Any; takes the RCU read lock once. Never fails.
+ */
+#define KMIRROR_MTREE_LOAD_BATCH 1
+void mtree_load_batch(struct maple_tree *mt, const unsigned long *indices, void **entries, size_t count);
+
+/**
  * mtree_store_range() - Overwrite [first, last] with @entry. mtree_store(): one index.
  *
  * Context: Takes the lock; may drop it to allocate when @gfp allows blocking.
@@ -480,7 +494,7 @@ void *mas_find_range(struct ma_state *mas, unsigned long max);
 void *mas_find_rev(struct ma_state *mas, unsigned long min);
 void *mas_find_range_rev(struct ma_state *mas, unsigned long min);
 
-#define mas_for_each(mas_, entry_, max_)     while (((entry_) = mas_find((mas_), (max_))) != NULL)
+#define mas_for_each(mas_, entry_, max_)     while (((entry_) = mas_find_inside((mas_), (max_))) != NULL)
 #define mas_for_each_rev(mas_, entry_, min_) while (((entry_) = mas_find_rev((mas_), (min_))) != NULL)
 
 /**
@@ -566,6 +580,38 @@ static inline void mas_reset(struct ma_state *mas)
 {
     mas->node = NULL;
     mas->status = ma_start;
+}
+
+/**
+ * mas_find_inside() - mas_find(), saving the call while the cursor stays inside its leaf. For mas_for_each().
+ *
+ * What it reads, and in which order, is what mas_find() reads there: two pivots, the slot, then the dead mark. When
+ * anything is out of the ordinary (another status, the last slot, a dead node, a limit), the cursor is as it was and
+ * mas_find() does it all.
+ */
+static inline void *mas_find_inside(struct ma_state *mas, unsigned long max)
+{
+    unsigned int offset = mas->offset;
+    unsigned long last = mas->last;
+
+    while (likely(mas->status == ma_active && offset + 1U < mas->end && last < max)) {
+        struct maple_node *node = (struct maple_node *)((unsigned long)mas->node & ~MAPLE_NODE_MASK);
+        const unsigned long first = READ_ONCE(node->mr64.pivot[offset]) + 1;
+        void *entry;
+
+        last = READ_ONCE(node->mr64.pivot[++offset]);
+        entry = __atomic_load_n(&node->mr64.slot[offset], __ATOMIC_ACQUIRE);
+        smp_rmb();
+        if (unlikely(((unsigned long)READ_ONCE(node->parent) & ~MAPLE_NODE_MASK) == (unsigned long)node || last < first))
+            break;
+        if (!entry)
+            continue;
+        mas->index = first;
+        mas->last = last;
+        mas->offset = (unsigned char)offset;
+        return entry;
+    }
+    return mas_find(mas, max);
 }
 
 /* ------------------------------------------------------------------ checks and dumps */

@@ -18,6 +18,8 @@
 // Fails    -EBUSY when there is no such gap; -EINVAL when the window is smaller than `size`, or `size` is 0.
 #include "lib/maple_tree/walk.h"
 
+#include "lib/maple_tree/walk_scan.h"
+
 using namespace kmirror::maple;
 
 namespace {
@@ -60,12 +62,10 @@ void restart_without_node(ma_state *mas)
 
 // ---- lowest first
 
-// The part of the window that a NULL slot offers; what the tree knows about a child's gaps; 0 for an entry.
+// The part of the window that a NULL slot offers; 0 for an entry.
 unsigned long gap_up(const ma_state *mas, const NodeView &here, unsigned offset, unsigned long first,
                      unsigned long last)
 {
-    if (const unsigned long *gaps = ma_gaps(here.node, here.type))
-        return word_read(&gaps[offset]);
     if (mas_slot(mas, here.slots, offset))
         return 0;
     const unsigned long from = first > mas->index ? first : mas->index;
@@ -73,17 +73,52 @@ unsigned long gap_up(const ma_state *mas, const NodeView &here, unsigned offset,
     return to - from + 1;
 }
 
+// The slot that holds `index`: 0 if it lies before the node, one behind the end if it lies behind.
+unsigned slot_of(const ma_state *mas, const NodeView &here, unsigned long index)
+{
+    if (index <= mas->min)
+        return 0;
+    return index > mas->max ? here.end(mas->max) + 1u : scan_offset(here, index);
+}
+
+// scan_up() in an inner node that knows its gaps, from slot `offset` on: one comparison a slot. Where the window ends
+// is only asked of the slot that was found.
+Scan scan_gaps_up(ma_state *mas, const NodeView &here, unsigned offset, unsigned long size)
+{
+    const unsigned long *gaps = here.node->ma64.gap;
+    const unsigned end = here.end(mas->max);
+
+    while (offset <= end && word_read(&gaps[offset]) < size)
+        ++offset;
+    if (offset > end || here.first(offset, mas->min) > mas->last) {
+        mas->offset = static_cast<unsigned char>(end + 1);
+        return mas->last <= mas->max ? Scan::Busy : Scan::Exhausted;
+    }
+    enter_child(mas, here, offset, here.first(offset, mas->min), here.last(offset, mas->max));
+    prefetch_node(mas->node);
+    mas->offset = 0;
+    return Scan::Entered;
+}
+
 // From mas->offset to the right end of the node.
 Scan scan_up(ma_state *mas, unsigned long size)
 {
     const NodeView here(mas->node);
     const unsigned end = here.end(mas->max);
-    unsigned offset = mas->offset;
+    if (mas->index > mas->max) {
+        mas->offset = static_cast<unsigned char>(end + 1);
+        return Scan::Exhausted;
+    }
+    const unsigned begin = slot_of(mas, here, mas->index);
+    unsigned offset = begin > mas->offset ? begin : mas->offset;
+    if (here.type == maple_arange_64)
+        return scan_gaps_up(mas, here, offset, size);
+
     unsigned long first = here.first(offset, mas->min);
 
     for (; offset <= end; ++offset) {
         const unsigned long last = here.last(offset, mas->max);
-        if (mas->index <= last && gap_up(mas, here, offset, first, last) >= size) {
+        if (gap_up(mas, here, offset, first, last) >= size) {
             if (!here.is_leaf()) {
                 enter_child(mas, here, offset, first, last);
                 mas->offset = 0;
@@ -143,35 +178,49 @@ struct Slot {
     unsigned long gap;
 };
 
-unsigned long gap_down(const ma_state *mas, const NodeView &here, const unsigned long *gaps, const Slot &slot)
-{
-    if (gaps)
-        return word_read(&gaps[slot.offset]);
-    return mas_slot(mas, here.slots, slot.offset) ? 0 : slot.last - slot.first + 1;
-}
-
 // The rightmost slot that begins inside the window, from mas->offset to the left.
 Slot last_slot_in_window(const ma_state *mas, const NodeView &here)
 {
-    Slot slot = {mas->offset, here.first(mas->offset, mas->min), 0, 0};
+    const unsigned holds = slot_of(mas, here, mas->last);
+    Slot slot = {holds < mas->offset ? holds : mas->offset, 0, 0, 0};
 
-    while (mas->last < slot.first)
-        slot.first = here.first(--slot.offset, mas->min);
+    slot.first = here.first(slot.offset, mas->min);
     slot.last = here.last(slot.offset, mas->max);
     return slot;
+}
+
+// find_gap_down() in an inner node that knows its gaps: one comparison a slot, and the window is only asked of the
+// slots that are found.
+bool find_gap_down_by_gaps(const ma_state *mas, const NodeView &here, unsigned long size, Slot &slot)
+{
+    const unsigned long *gaps = here.node->ma64.gap;
+
+    for (unsigned left = slot.offset + 1; left != 0 && mas->index <= slot.last;) {
+        if (word_read(&gaps[--left]) < size)
+            continue;
+        slot = {left, here.first(left, mas->min), here.last(left, mas->max), 0};
+        if (mas->index <= slot.last && mas->last - slot.first >= size - 1)
+            return true;
+    }
+    // None. The search ends here, and not further left, if the window begins right of a slot of this node.
+    const unsigned begin = slot_of(mas, here, mas->index);
+    if (begin != 0)
+        slot.last = here.last(begin - 1, mas->max);
+    return begin != 0;
 }
 
 // From `slot` to the left, the first gap that is long enough. False: the node has none from there on.
 bool find_gap_down(const ma_state *mas, const NodeView &here, unsigned long size, Slot &slot)
 {
-    const unsigned long *gaps = ma_gaps(here.node, here.type);
+    if (here.type == maple_arange_64)
+        return find_gap_down_by_gaps(mas, here, size, slot);
 
     while (mas->index <= slot.last) {
-        slot.gap = gap_down(mas, here, gaps, slot);
+        slot.gap = mas_slot(mas, here.slots, slot.offset) ? 0 : slot.last - slot.first + 1;
         if (slot.gap >= size && mas->last - slot.first >= size - 1)
             return true;
         // Before a NULL slot of a leaf there is an entry.
-        const unsigned step = slot.gap != 0 && !gaps ? 2 : 1;
+        const unsigned step = slot.gap != 0 ? 2 : 1;
         if (slot.offset < step)
             return false;
         slot.offset -= step;
@@ -201,6 +250,7 @@ Scan scan_down(ma_state *mas, unsigned long size, unsigned long *gap_max)
         return Scan::Found;
     }
     enter_child(mas, here, slot.offset, slot.first, slot.last);
+    prefetch_node(mas->node);
     mas->offset = mas_data_end(mas);
     return Scan::Entered;
 }

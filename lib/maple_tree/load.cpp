@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The simple reading API: one index, or the first entry from an index on.
+// The simple reading API: one index, many indices, or the first entry from an index on.
 //
 //   mtree_load             load_index: no cursor, nothing written; two loads per level wait for each other
-//   mt_find, mt_find_after mas_state_walk, then mas_next_slot until an entry is found
+//   mtree_load_batch       load_group: eight walks side by side, whose misses overlap
+//   mt_find, mt_find_after find_below: no cursor while the leaf of the index has the answer; else
+//                          mas_state_walk, then mas_next_slot until an entry is found
 //
-// Owns     nothing.
+// The first two exist once for each instruction set (node_search.h); load_paths points to the ones in use.
+//
+// Owns     load_paths: set before main(), then constant. KMIRROR_CPU chooses by name.
 // Locking  enters a read section. The entry that is returned is no longer protected by it.
 // Fails    never: a node that dies under the walk sends it back to the root.
+#include "lib/kernel/setting.h"
+#include "lib/maple_tree/node_search.h"
 #include "lib/maple_tree/walk.h"
-#include "lib/maple_tree/walk_scan.h"
 
 #include <trace/events/maple_tree.h>
 
@@ -17,34 +22,65 @@ using namespace kmirror::maple;
 
 namespace {
 
-// From `enode` down to the entry at `index`. False: a node on the way was dead.
-[[gnu::always_inline]] inline bool load_below(const maple_tree *mt, const maple_enode *enode,
-                                              unsigned long index, void **entry)
+[[gnu::always_inline]] inline void *hide_zero(void *entry) { return xa_is_zero(entry) ? nullptr : entry; }
+
+constexpr unsigned kGroup = 8;      // walks side by side: 32 lines on their way, what a core can wait for
+
+// ---- the instruction set
+
+struct LoadPaths {
+    void *(*load)(const maple_tree *mt, unsigned long index);
+    void (*batch)(const maple_tree *mt, const unsigned long *indices, void **entries, size_t count);
+};
+
+namespace scalar {
+#define LOAD_SEARCH scan_offset
+#define LOAD_TARGET
+#include "lib/maple_tree/load_walk.h"
+} // namespace scalar
+
+#if KMIRROR_VECTOR_SEARCH
+namespace avx2 {
+#define LOAD_SEARCH search_avx2
+#define LOAD_TARGET KMIRROR_TARGET_AVX2
+#include "lib/maple_tree/load_walk.h"
+} // namespace avx2
+
+namespace avx512 {
+#define LOAD_SEARCH search_avx512
+#define LOAD_TARGET KMIRROR_TARGET_AVX512
+#include "lib/maple_tree/load_walk.h"
+} // namespace avx512
+#endif
+
+constinit LoadPaths load_paths = {scalar::load, scalar::batch};
+
+#if KMIRROR_VECTOR_SEARCH
+
+// The last one of the list that the host has.
+int best_of_host()
 {
-    for (;;) {
-        const NodeView here(enode);
-        *entry = mt_slot(mt, here.slots, scan_offset(here, index));
-        if (here.is_dead()) [[unlikely]]
-            return false;
-        if (here.is_leaf())
-            return true;
-        enode = static_cast<maple_enode *>(*entry);
-        prefetch_node(enode);
-    }
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f"))
+        return 2;
+    return __builtin_cpu_supports("avx2") ? 1 : 0;
 }
 
-[[gnu::always_inline]] inline void *load_index(const maple_tree *mt, unsigned long index)
+// What the host lacks cannot be chosen; loads before this take the scalar path.
+[[gnu::constructor]] void choose_load_paths()
 {
-    for (;;) {
-        void *entry = mt_root(mt);
-        if (!xa_is_node(entry)) [[unlikely]]
-            return index == 0 ? entry : nullptr;
-        if (load_below(mt, mte_safe_root(entry), index, &entry)) [[likely]]
-            return entry;
-    }
+    static const char *const names[] = {"scalar", "avx2", "avx512"};
+    // One load after the other waits for what the last one answered, or for nothing: AVX2's search takes as long as
+    // the scalar one, side by side it takes fewer instructions.
+    static constexpr LoadPaths paths[] = {
+        {scalar::load, scalar::batch}, {scalar::load, avx2::batch}, {avx512::load, avx512::batch}};
+    const int host = best_of_host();
+    load_paths = paths[kmirror::kernel::setting_choice("KMIRROR_CPU", names, host + 1, host)];
 }
 
-void *hide_zero(void *entry) { return xa_is_zero(entry) ? nullptr : entry; }
+#endif
+
+// ---- the first entry from an index on
 
 // The first visible entry at or after mas->index, up to `max`; the cursor then stands on it.
 void *find_first(ma_state *mas, unsigned long max)
@@ -60,11 +96,55 @@ void *find_first(ma_state *mas, unsigned long max)
     return entry;
 }
 
+// The same as far as the leaf that holds `index` can tell; *last becomes the end of the entry's range. NULL: it is
+// not in that leaf, or the walk met something out of the ordinary.
+void *find_below(const maple_tree *mt, unsigned long index, unsigned long max, unsigned long *last)
+{
+    const void *root = mt_root(mt);
+    if (!xa_is_node(root)) [[unlikely]]
+        return nullptr;
+
+    const maple_enode *enode = mte_safe_root(root);
+    unsigned long node_min = 0, node_max = ULONG_MAX;
+    for (;;) {
+        const NodeView here(enode);
+        const SlotRange found = scan_range(here, index, node_min, node_max);
+        void *entry = mt_slot(mt, here.slots, found.offset);
+        if (here.is_leaf()) {
+            const unsigned end = here.end(node_max);
+            unsigned long to = found.last;
+            for (unsigned at = found.offset; !hide_zero(entry); entry = mt_slot(mt, here.slots, at)) {
+                if (at >= end || to >= max)
+                    return nullptr;
+                at++;
+                to = at == end ? node_max : ma_pivot(here.pivots, at);
+            }
+            *last = to;
+            return here.is_dead() || to < index ? nullptr : entry;
+        }
+        if (here.is_dead()) [[unlikely]]
+            return nullptr;
+        enode = static_cast<maple_enode *>(entry);
+        prefetch_node(enode);
+        node_min = found.first;
+        node_max = found.last;
+    }
+}
+
 // Not cold: for size the compiler would fill the cursor with a string instruction.
 [[gnu::noinline]] void trace_load(const char *fn, maple_tree *mt, unsigned long index)
 {
     MA_STATE(mas, mt, index, index);
     trace_ma_read(fn, &mas);
+}
+
+// Not in the leaf of the index: with a cursor, which can step to the next one.
+[[gnu::noinline]] void *find_with_cursor(maple_tree *mt, unsigned long index, unsigned long max, unsigned long *last)
+{
+    MA_STATE(mas, mt, index, index);
+    void *entry = find_first(&mas, max);
+    *last = mas.last;
+    return entry;
 }
 
 } // namespace
@@ -74,9 +154,19 @@ void *mtree_load(struct maple_tree *mt, unsigned long index)
     if (trace_ma_read_enabled()) [[unlikely]]
         trace_load(__func__, mt, index);
     rcu_read_lock();
-    void *entry = load_index(mt, index);
+    void *entry = load_paths.load(mt, index);
     rcu_read_unlock();
     return hide_zero(entry);
+}
+
+void mtree_load_batch(struct maple_tree *mt, const unsigned long *indices, void **entries, size_t count)
+{
+    if (trace_ma_read_enabled()) [[unlikely]]
+        for (size_t i = 0; i < count; i++)
+            trace_load(__func__, mt, indices[i]);
+    rcu_read_lock();
+    load_paths.batch(mt, indices, entries, count);
+    rcu_read_unlock();
 }
 
 void *mt_find(struct maple_tree *mt, unsigned long *index, unsigned long max)
@@ -85,15 +175,18 @@ void *mt_find(struct maple_tree *mt, unsigned long *index, unsigned long max)
     if (from > max)
         return nullptr;
 
-    MA_STATE(mas, mt, from, from);
-    trace_ma_read(__func__, &mas);
+    if (trace_ma_read_enabled()) [[unlikely]]
+        trace_load(__func__, mt, from);
+    unsigned long last;
     rcu_read_lock();
-    void *entry = find_first(&mas, max);
+    void *entry = find_below(mt, from, max, &last);
+    if (!entry)
+        entry = find_with_cursor(mt, from, max, &last);
     rcu_read_unlock();
     if (!entry)
         return nullptr;
 
-    *index = mas.last + 1;
+    *index = last + 1;
     // A loop over the tree ends because the index grows until it wraps to 0.
     if (KMIRROR_CHECKS && MT_WARN_ON(mt, *index != 0 && *index <= from))
         pr_err("index not increased! %lx <= %lx\n", *index, from);

@@ -20,6 +20,7 @@
 #include "lib/maple_tree/publish.h"
 
 #include "lib/maple_tree/destroy.h"
+#include "lib/maple_tree/reserve.h"
 #include "lib/maple_tree/walk.h"
 
 #include <linux/rcupdate.h>
@@ -206,11 +207,17 @@ void adopt(ma_state *mas, const Limb &top)
     }
 }
 
-void retire(const Level &level)
+// Without RCU mode nobody can be inside, since every reader holds the lock: the node goes back at once, and the next
+// store gets one that is still in the cache.
+void retire(const ma_state *mas, const Level &level)
 {
+    const bool readers = mt_in_rcu(mas->tree);
     for (const Limb &limb : level) {
         mte_set_node_dead(limb.enode);                                          // (D1)
-        ma_free_rcu(mte_to_node(limb.enode));
+        if (readers)
+            ma_free_rcu(mte_to_node(limb.enode));
+        else
+            mt_free_one(mte_to_node(limb.enode));
     }
 }
 
@@ -229,10 +236,10 @@ void prune(ma_state *mas, const Limb &top)
                     walk.below().add(child);
             });
         }
-        retire(walk.here());
+        retire(mas, walk.here());
         walk.descend();
     }
-    retire(walk.here());
+    retire(mas, walk.here());
     mas_mat_destroy(mas, &subtrees);
 }
 

@@ -115,6 +115,14 @@ inline unsigned scan_without_fences(const NodeView &here, unsigned long index)
         __builtin_prefetch(node + at);
 }
 
+// The first line of each child of `parent`, where the parent word is. A store that replaces `parent` writes them all.
+inline void prefetch_children(const maple_node *parent, maple_type type)
+{
+    const NodeView view(const_cast<maple_node *>(parent), type);
+    for (unsigned slot = 0; slot < mt_slots[type]; slot++)
+        __builtin_prefetch(mte_to_node(static_cast<const maple_enode *>(word_read(&view.slots[slot]))), 1);
+}
+
 } // namespace kmirror::maple
 
 #endif

@@ -15,6 +15,7 @@
 #include "lib/maple_tree/plan.h"
 #include "lib/maple_tree/publish.h"
 #include "lib/maple_tree/walk.h"
+#include "lib/maple_tree/walk_scan.h"
 #include "lib/maple_tree/write.h"
 #include "lib/maple_tree/write_copy.h"
 
@@ -133,6 +134,8 @@ void write_levels(ma_wr_state *wr_mas, TakesSib takes_sib)
     Rung rung{wr_mas, *mas, *mas};
     bool with_sib;
 
+    if (!rung.is_root())
+        prefetch_children(mte_parent(mas->node), mas_parent_type(mas, mas->node));
     copy.cp_leaf_init(*wr_mas, *wr_mas);
     do {
         if (!mte_is_root(rung.parent.node)) {

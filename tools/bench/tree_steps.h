@@ -64,8 +64,12 @@ static uint64_t loop_find(void *map, struct tree_work *work)
 
 static uint64_t loop_each(void *map, struct tree_work *work)
 {
-    work->operations = work->entries;
-    return map_each((map_t *)map);
+    unsigned long sum = 0;
+
+    for (size_t pass = 0; pass < work->steps; pass++)
+        sum += map_each((map_t *)map);
+    work->operations = work->steps * work->entries;
+    return sum;
 }
 
 /* ---- stores */
