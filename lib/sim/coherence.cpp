@@ -18,6 +18,8 @@
 // Owns     the states. Locking: none. Fails never.
 #include "lib/sim/engine.h"
 
+#include "lib/sim/explore.h"
+
 #include <algorithm>
 
 namespace kmirror::sim {
@@ -155,6 +157,10 @@ void Engine::miss(std::uint32_t number, Touch how, const void *place)
 
 void Engine::touch(const void *address, std::size_t size, Touch how, const void *place)
 {
+    if (explorer) {
+        explorer->point(address, place);
+        return;
+    }
     const std::uint32_t first = lines.number(address);
     if (first == kNoLine)
         return;
@@ -177,6 +183,10 @@ bool Engine::line_shared(std::uint32_t number)
 
 void Engine::rmw(const void *address, std::size_t bytes, bool local, const void *place)
 {
+    if (explorer) {
+        explorer->point(address, place);
+        return;
+    }
     Cpu &by = *cpu;
     by.counts.atomics++;
     const std::uint32_t number = lines.number(address);
@@ -197,7 +207,7 @@ void Engine::rmw(const void *address, std::size_t bytes, bool local, const void 
 
 void Engine::give_line(std::uint32_t number, Cpu &to)
 {
-    if (number == kNoLine)
+    if (number == kNoLine || explorer)
         return;
     Line &line = lines[number];
     if (line.owner != 0)

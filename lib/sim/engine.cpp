@@ -12,6 +12,8 @@
 // Fails    when nobody can run: run_until() returns false.
 #include "lib/sim/engine.h"
 
+#include "lib/sim/explore.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -135,7 +137,7 @@ void Engine::idle_main(Cpu &of)
             sleep();
         } else if (on_tick && needs_tick(of)) {
             of.now = std::max(of.now, of.next_tick);
-            sync();
+            give_way();
             tick();
         } else {
             leave_for_next();
@@ -183,12 +185,40 @@ Engine::Entry Engine::pop()
     return first;
 }
 
+// With an explorer the heap is only a set, and the caller of run_until() goes on when nobody else does.
+Engine::Entry Engine::pop_chosen(bool running, bool gives_way)
+{
+    std::vector<unsigned> ready;
+    for (const Entry &entry : heap_)
+        if (entry.id < cpus.size())
+            ready.push_back(entry.id);
+    if (running)
+        ready.push_back(cpu->id);
+    const int chosen = explorer->choose(ready, running ? static_cast<int>(cpu->id) : -1, gives_way);
+    const unsigned id = chosen < 0 ? static_cast<unsigned>(cpus.size()) : static_cast<unsigned>(chosen);
+    if (running && id == cpu->id)
+        return {cpu->now, id};
+    const auto found = std::find_if(heap_.begin(), heap_.end(), [id](const Entry &entry) { return entry.id == id; });
+    const Entry entry = *found;
+    heap_.erase(found);
+    return entry;
+}
+
+void Engine::decide(bool gives_way)
+{
+    const Entry next = pop_chosen(true, gives_way);
+    if (next.id == cpu->id)
+        return;
+    push({cpu->now, cpu->id});
+    enter(next);
+}
+
 // ---- switching
 
 void Engine::set_limit()
 {
     Cpu &self = *cpu;
-    self.limit = heap_.empty() ? kNever : heap_[0].now + setting.skew;
+    self.limit = heap_.empty() || explorer ? kNever : heap_[0].now + setting.skew;
     if (self.sections == 0 && !self.in_tick)
         self.limit = std::min(self.limit, self.next_tick);
 }
@@ -223,11 +253,23 @@ void Engine::leave_for_next()
         std::fprintf(stderr, "kmirror: no simulated CPU can run\n");
         std::abort(); // run_until() always stands in the heap
     }
-    enter(pop());
+    enter(explorer ? pop_chosen(false, false) : pop());
+}
+
+void Engine::give_way()
+{
+    if (explorer)
+        decide(true);
+    else
+        sync();
 }
 
 void Engine::sync()
 {
+    if (explorer) {
+        decide(false);
+        return;
+    }
     if (!somebody_earlier()) {
         set_limit();
         return;
@@ -244,7 +286,7 @@ void Engine::limit_passed()
     Cpu &self = *cpu;
     if (self.now >= self.next_tick && self.sections == 0 && !self.in_tick)
         tick();
-    if (!heap_.empty() && heap_[0].now + setting.skew < self.now)
+    if (!explorer && !heap_.empty() && heap_[0].now + setting.skew < self.now)
         sync();
     else
         set_limit();
@@ -284,7 +326,7 @@ void Engine::wake(Cpu &waiting, Ps when)
     waiting.now = std::max(waiting.now, when);
     set_working(waiting, waiting.task != waiting.idle.get());
     push({waiting.now, waiting.id});
-    if (cpu)
+    if (cpu && !explorer)
         cpu->limit = std::min(cpu->limit, waiting.now + setting.skew);
 }
 
@@ -293,7 +335,7 @@ bool Engine::run_until(Ps until)
     if (heap_.empty())
         return false;
     push({until, static_cast<unsigned>(cpus.size())});
-    enter(pop());
+    enter(explorer ? pop_chosen(false, false) : pop());
     return true;
 }
 

@@ -125,8 +125,10 @@ public:
     void drain() { cpu->now = std::max(cpu->now, cpu->drained); }
     // Work that is not modelled, at the CPU's present speed.
     void spend(Ps time);
-    // The CPU becomes the earliest one, (E1).
+    // The CPU becomes the earliest one, (E1). With an explorer: a decision.
     void sync();
+    // The same in a loop that waits for what another CPU does.
+    void give_way();
     // What the clock has passed: the tick, other CPUs. Called when now > limit.
     void limit_passed();
     void section_begin() { cpu->sections++; }
@@ -190,6 +192,8 @@ private:
     };
     void push(Entry entry);
     Entry pop();
+    Entry pop_chosen(bool running, bool gives_way);
+    void decide(bool gives_way);
     void sift_down(std::size_t at);
     bool somebody_earlier() const { return !heap_.empty() && heap_[0].before({cpu->now, cpu->id}); }
     void set_limit();

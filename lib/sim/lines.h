@@ -65,6 +65,8 @@ public:
     }
     Line &operator[](std::uint32_t number) { return table_[number]; }
 
+    // Numbers are below it.
+    std::uint32_t count() const { return first_data_ + static_cast<std::uint32_t>(data_bytes_ >> kLineShift) + 1; }
     bool in_data(std::uint32_t number) const { return number >= first_data_; }
     std::uintptr_t base() const { return base_; }
 

@@ -11,10 +11,12 @@
 // sequentially consistent store and every read-modify-write is a locked operation and waits for the store buffer.
 //
 // Owns nothing. Locking: none. Fails never.
+#include "lib/sim/explore.h"
 #include "lib/sim/world/world.h"
 
 #include <linux/percpu-defs.h>
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -26,14 +28,46 @@ namespace {
 #define HERE __builtin_return_address(0)
 #define HOOK extern "C" __attribute__((visibility("default")))
 
-enum Order { kRelaxed, kConsume, kAcquire, kRelease, kAcqRel, kSeqCst };
+enum { kRelaxed, kConsume, kAcquire, kRelease, kAcqRel, kSeqCst };
+
+Order order_of(int number)
+{
+    constexpr Order orders[] = {Order::Relaxed, Order::Acquire, Order::Acquire,
+                                Order::Release, Order::AcqRel,  Order::SeqCst};
+    return orders[number & 7];
+}
+
+// An explorer decides, and a CPU runs.
+bool explored() { return explorer && engine.cpu; }
+
+bool in_memory(const volatile void *address)
+{
+    return engine.lines.number(const_cast<const void *>(address)) != kNoLine;
+}
+
+// What is volatile is ordered by nothing and races with nothing that is marked.
+void marked(const void *address, std::size_t size, bool write, const void *place)
+{
+    explorer->point(address, place);
+    if (!in_memory(address))
+        return;
+    if (write)
+        explorer->store(address, size, Order::Relaxed, place);
+    else
+        explorer->load(address, size, Order::Relaxed, place);
+}
 
 // The short way: a line at hand. Stacks and the host's heap have no number.
-template <unsigned size, bool write> inline void access(const void *address, const void *place)
+template <unsigned size, bool write, bool is_marked = false>
+inline void access(const void *address, const void *place)
 {
     Cpu *const cpu = engine.cpu;
     if (!cpu)
         return;
+    if (explorer) [[unlikely]] {
+        is_marked ? marked(address, size, write, place) : explorer->plain(address, size, write, place);
+        return;
+    }
     cpu->counts.accesses++;
     cpu->now += cpu->access;
     const std::uint32_t number = engine.lines.number(address);
@@ -54,6 +88,12 @@ void range(const void *address, std::size_t size, bool write, const void *place)
     Cpu *const cpu = engine.cpu;
     if (!cpu || size == 0)
         return;
+    if (explorer) {
+        const char *const first = static_cast<const char *>(address);
+        for (std::size_t at = 0; at < size; at += 16)
+            explorer->plain(first + at, std::min<std::size_t>(16, size - at), write, place);
+        return;
+    }
     cpu->counts.accesses++;
     // 16 bytes an instruction.
     cpu->now += cpu->access * static_cast<Ps>((size + 15) / 16);
@@ -81,14 +121,29 @@ template <class Word> void locked(const volatile Word *address, int order, const
         engine.rmw(plain, sizeof(Word), local, place);
 }
 
-template <class Word> Word load(const volatile Word *address, const void *place)
+template <class Word> Word load(const volatile Word *address, int order, const void *place)
 {
+    if (explored()) {
+        const void *const plain = const_cast<const Word *>(address);
+        explorer->point(plain, place);
+        if (in_memory(plain))
+            explorer->load(plain, sizeof(Word), order_of(order), place);
+        return *address;
+    }
     access<sizeof(Word), false>(const_cast<const Word *>(address), place);
     return *address;
 }
 
 template <class Word> void store(volatile Word *address, Word value, int order, const void *place)
 {
+    if (explored()) {
+        const void *const plain = const_cast<const Word *>(address);
+        explorer->point(plain, place);
+        if (in_memory(plain))
+            explorer->store(plain, sizeof(Word), order_of(order), place);
+        *address = value;
+        return;
+    }
     if (order == kSeqCst)
         locked(address, order, place);
     else
@@ -100,9 +155,18 @@ template <class Word, class Change>
 Word change(volatile Word *address, int order, const void *place, Change next)
 {
     locked(address, order, place);
+    if (explored() && in_memory(address))
+        explorer->exchange(const_cast<const Word *>(address), sizeof(Word), order_of(order), place);
     const Word before = *address;
     *address = next(before);
     return before;
+}
+
+template <class Word> bool same(Word a, Word b)
+{
+    if (sizeof(Word) == 16 && explorer && explorer->plant().half_compare)
+        return static_cast<std::uint64_t>(a) == static_cast<std::uint64_t>(b);
+    return a == b;
 }
 
 template <class Word>
@@ -110,7 +174,15 @@ bool compare_exchange(volatile Word *address, Word *expected, Word value, int or
 {
     locked(address, order, place);
     const Word found = *address;
-    if (found == *expected) {
+    const bool equal = same(found, *expected);
+    if (explored() && in_memory(address)) {
+        const void *const plain = const_cast<const Word *>(address);
+        if (equal)
+            explorer->exchange(plain, sizeof(Word), order_of(order), place);
+        else
+            explorer->load(plain, sizeof(Word), order_of(order), place);
+    }
+    if (equal) {
         *address = value;
         return true;
     }
@@ -120,6 +192,10 @@ bool compare_exchange(volatile Word *address, Word *expected, Word value, int or
 
 void fence(int order)
 {
+    if (explored()) {
+        explorer->fence(order_of(order));
+        return;
+    }
     if (engine.cpu && order == kSeqCst) {
         engine.drain();
         engine.spend(engine.machine.costs.rmw);
@@ -135,10 +211,10 @@ void fence(int order)
     HOOK void __tsan_write##size(void *p) { access<size, true>(p, HERE); }                                        \
     HOOK void __tsan_unaligned_read##size(const void *p) { access<size, false>(p, HERE); }                        \
     HOOK void __tsan_unaligned_write##size(void *p) { access<size, true>(p, HERE); }                              \
-    HOOK void __tsan_volatile_read##size(void *p) { access<size, false>(p, HERE); }                               \
-    HOOK void __tsan_volatile_write##size(void *p) { access<size, true>(p, HERE); }                               \
-    HOOK void __tsan_unaligned_volatile_read##size(void *p) { access<size, false>(p, HERE); }                     \
-    HOOK void __tsan_unaligned_volatile_write##size(void *p) { access<size, true>(p, HERE); }                     \
+    HOOK void __tsan_volatile_read##size(void *p) { access<size, false, true>(p, HERE); }                               \
+    HOOK void __tsan_volatile_write##size(void *p) { access<size, true, true>(p, HERE); }                               \
+    HOOK void __tsan_unaligned_volatile_read##size(void *p) { access<size, false, true>(p, HERE); }                     \
+    HOOK void __tsan_unaligned_volatile_write##size(void *p) { access<size, true, true>(p, HERE); }                     \
     HOOK void __tsan_read_write##size(void *p) { access<size, true>(p, HERE); }                                   \
     HOOK void __tsan_unaligned_read_write##size(void *p) { access<size, true>(p, HERE); }                         \
     HOOK void __tsan_read##size##_pc(void *p, void *pc) { access<size, false>(p, pc); }                           \
@@ -176,7 +252,7 @@ HOOK void __tsan_ignore_thread_end() {}
         return compare_exchange(p, expected, v, order, HERE);                                                     \
     }
 #define ATOMIC(bits)                                                                                             \
-    HOOK Word##bits __tsan_atomic##bits##_load(const volatile Word##bits *p, int) { return load(p, HERE); }       \
+    HOOK Word##bits __tsan_atomic##bits##_load(const volatile Word##bits *p, int order) { return load(p, order, HERE); }       \
     HOOK void __tsan_atomic##bits##_store(volatile Word##bits *p, Word##bits v, int order)                        \
     {                                                                                                            \
         store(p, v, order, HERE);                                                                                 \

@@ -10,7 +10,7 @@
 
 SIM_REPLACED := $(addprefix lib/kernel/,spinlock.cpp mutex.cpp rwsem.cpp local_lock.cpp cpu.cpp cpu_task.cpp \
                   cpu_hotplug.cpp rcu.cpp rcu_callback.cpp rcu_steps.cpp random.cpp string_native.cpp)
-SIM_INST_SRCS := $(sort $(filter lib/maple_tree/% lib/slub/% lib/kernel/page_alloc%,$(LIB_SRCS)) $(wildcard lib/sim/load/*.cpp))
+SIM_INST_SRCS := $(sort $(filter lib/maple_tree/% lib/slub/% lib/kernel/page_alloc%,$(LIB_SRCS)) $(wildcard lib/sim/load/*.cpp lib/sim/scenario/*.cpp))
 SIM_SRCS     := $(sort $(wildcard lib/sim/*.cpp lib/sim/world/*.cpp lib/sim/program/*.cpp))
 SIM_ENV_SRCS := $(filter-out $(SIM_REPLACED) lib/kernel/page_alloc%,$(filter lib/kernel/% lib/fault/%,$(LIB_SRCS)))
 

@@ -5,10 +5,12 @@
 //   kmirror-sim NAME=VALUE ...     machine=genoa-96x2-4n (or a file) load=mmap2 generation=double tasks=64 seed=1
 //                                  warm=4 periods=5 sheaves=-1 set=COST=VALUE lines=20 skew=NS yield=1 spread=US
 //                                  progress=1 finish=0 check=1 (reads the settings only)
+//   kmirror-sim explore ...         interleavings instead of clocks, explore_main.cpp
 //   kmirror-sim machines           names and texts of the machines that are built in
 //
 // Prints one `word value...` line for each figure, separated by tabs. Exit status: 0 fine, 1 something was wrong, 2 bad
 // input.
+#include "lib/sim/program/explore_main.h"
 #include "lib/sim/program/run.h"
 
 #include <charconv>
@@ -203,6 +205,8 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && std::strcmp(argv[1], "machines") == 0)
         return list_machines();
+    if (argc >= 2 && std::strcmp(argv[1], "explore") == 0)
+        return explore_main(argc - 2, argv + 2);
     Arguments arguments;
     if (const int status = read_arguments(argc, argv, arguments))
         return status;

@@ -4,6 +4,7 @@
 // and all CPUs stay online.
 //
 // Owns     one generator of random numbers for each CPU. Locking: none. Fails: cpu_down() with -EBUSY.
+#include "lib/sim/explore.h"
 #include "lib/sim/world/world.h"
 
 #include <asm/barrier.h>
@@ -116,7 +117,7 @@ void kmirror_cpu_relax(void)
 {
     BUG_ON(!engine.cpu || ++relaxes == kMostRelaxes);
     engine.cpu->now += engine.machine.costs.relax;
-    engine.sync();
+    engine.give_way();
     if (engine.cpu->now > engine.cpu->limit)
         engine.limit_passed();
 }
@@ -131,14 +132,25 @@ void schedule(void) { yield(); }
 
 void kmirror_smp_mb(void)
 {
-    if (engine.cpu) {
+    if (explorer && engine.cpu) {
+        explorer->fence(Order::SeqCst);
+    } else if (engine.cpu) {
         engine.drain();
         engine.spend(engine.machine.costs.rmw);
     }
 }
 
-void kmirror_smp_rmb(void) {}
-void kmirror_smp_wmb(void) {}
+void kmirror_smp_rmb(void)
+{
+    if (explorer && engine.cpu)
+        explorer->fence(Order::Acquire);
+}
+
+void kmirror_smp_wmb(void)
+{
+    if (explorer && engine.cpu)
+        explorer->fence(Order::Release);
+}
 
 void ndelay(unsigned long ns) { wait(static_cast<Ps>(ns) * kNs); }
 void udelay(unsigned long us) { wait(static_cast<Ps>(us) * kUs); }
@@ -161,14 +173,38 @@ void cpus_write_lock(void) {}
 void cpus_write_unlock(void) {}
 void lockdep_assert_cpus_held(void) {}
 
+// An interrupt comes to the CPU when it has no section open, and nothing else goes on there meanwhile.
+static void begin_call(unsigned cpu, const void *call)
+{
+    while (engine.cpus[cpu]->sections != 0)
+        engine.give_way();
+    explorer->freeze(cpu, true);
+    explorer->released(call);
+    explorer->acquired_by(cpu, call);
+    explorer->released_by(cpu, call);
+    explorer->acquired(call);
+}
+
+static void end_call(unsigned cpu, const void *call)
+{
+    explorer->released(call);
+    explorer->acquired_by(cpu, call);
+    explorer->freeze(cpu, false);
+}
+
 // The caller does it with the other CPU's data; its own clock pays.
 int smp_call_function_single(int cpu, void (*function)(void *info), void *info, int)
 {
     if (cpu < 0 || static_cast<unsigned int>(cpu) >= nr_cpu_ids)
         return -ENXIO;
+    const bool remote = explorer && engine.cpu && engine.cpu->id != static_cast<unsigned>(cpu);
+    if (remote)
+        begin_call(static_cast<unsigned>(cpu), &info);
     const int before = engine.act_as(cpu);
     function(info);
     engine.act_as(before);
+    if (remote)
+        end_call(static_cast<unsigned>(cpu), &info);
     return 0;
 }
 

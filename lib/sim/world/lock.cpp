@@ -12,6 +12,7 @@
 // (K1) tail != null  =>  word != 0: who unlocks hands over and leaves the word as it is
 //
 // Owns     counters by class. Locking: is what it does. Fails never; unlocking what is free is a BUG.
+#include "lib/sim/explore.h"
 #include "lib/sim/world/world.h"
 
 #include <linux/bug.h>
@@ -60,6 +61,8 @@ std::vector<Held> &held(const Cpu &by)
 
 void note_taken(const void *lock, u16 class_id, bool contended, Ps wait)
 {
+    if (explorer)
+        explorer->acquired(lock);
     ClassCounts &of = counts[class_id];
     of.acquisitions++;
     of.contended += contended;
@@ -71,6 +74,8 @@ void note_taken(const void *lock, u16 class_id, bool contended, Ps wait)
 
 void note_released(const void *lock)
 {
+    if (explorer)
+        explorer->released(lock);
     std::vector<Held> &list = held(*engine.cpu);
     for (auto at = list.rbegin(); at != list.rend(); ++at) {
         if (at->lock != lock)
@@ -103,6 +108,9 @@ void stand_in_queue(Words lock)
     engine.wait_for_wake();
 }
 
+// A lock that a test has taken away.
+bool planted(const Words &lock) { return explorer && explorer->lock_is_planted(lock.class_id); }
+
 void take(Words lock, const void *place)
 {
     if (!engine.cpu) {
@@ -112,6 +120,8 @@ void take(Words lock, const void *place)
     }
     if (lock.spinning)
         engine.section_begin();
+    if (planted(lock))
+        return;
     engine.rmw(&lock.word, sizeof(u32), false, place);
     const Ps arrived = engine.cpu->now;
     const bool contended = lock.word != 0;
@@ -128,6 +138,8 @@ bool try_take(Words lock, const void *place)
         return lock.word == 0 ? (lock.word = 1, true) : false;
     if (lock.spinning)
         engine.section_begin();
+    if (planted(lock))
+        return true;
     engine.rmw(&lock.word, sizeof(u32), false, place);
     if (lock.word == 0) {
         lock.word = 1;
@@ -155,6 +167,11 @@ void hand_over(Words lock)
 
 void give(Words lock, const void *place)
 {
+    if (engine.cpu && planted(lock)) {
+        if (lock.spinning)
+            engine.section_end();
+        return;
+    }
     BUG_ON(lock.word == 0);
     if (!engine.cpu) {
         lock.word = 0;

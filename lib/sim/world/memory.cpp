@@ -24,8 +24,6 @@ unsigned long kmirror_sim_percpu_base, kmirror_sim_percpu_bytes;
 // The writable data of the program, by the linker.
 extern "C" char __data_start, _end;
 
-extern "C" void *__real_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
-
 extern "C" void *kmirror_sim_host_mmap(size_t bytes)
 {
     void *const start = __real_mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

@@ -15,6 +15,7 @@
 // Owns     the queues; a callback's room belongs to the object it frees.
 // Locking  none: one thread. What other CPUs can see changes at ticks, whose times are in order but for the skew.
 // Fails    misuse warns.
+#include "lib/sim/explore.h"
 #include "lib/sim/world/world.h"
 
 #include <kmirror/rcu.h>
@@ -100,8 +101,11 @@ void begin_period()
     began = engine.cpu->now;
     missing = 0;
     for (const auto &cpu : engine.cpus) {
-        if (quiet_anyway(*cpu))
+        if (quiet_anyway(*cpu)) {
             all[cpu->id].noticed = all[cpu->id].reported = running;
+            if (explorer)
+                explorer->released_by(cpu->id, &periods);
+        }
         else
             missing++;
     }
@@ -128,6 +132,10 @@ void report(Cpu &cpu, CpuRcu &mine)
     if (cpu.task->kernel.rcu_nesting != 0)
         return;
     mine.reported = running;
+    if (explorer) {
+        explorer->acquired(&periods);
+        explorer->released(&periods);
+    }
     cpu.now += kReportPrice;
     if (--missing == 0)
         end_period();
@@ -141,6 +149,10 @@ void advance(CpuRcu &mine)
     }
     if (mine.fresh.size() == 0)
         return;
+    if (explorer && explorer->plant().early_rcu) {
+        mine.done.add_all(mine.fresh);
+        return;
+    }
     // One that begins after now: the running one may have begun before.
     const std::uint64_t period = running != 0 ? running + 1 : periods.completed + 1;
     if (mine.waiting.empty() || mine.waiting.back().period != period)
@@ -157,7 +169,11 @@ void run_one(CpuRcu &mine)
     engine.touch(head, sizeof(*head), Touch::Read, __builtin_return_address(0));
     engine.spend(engine.machine.costs.callback);
     engine.cpu->counts.callbacks++;
+    if (explorer && !explorer->plant().early_rcu)
+        explorer->acquired(&periods);
     head->func(head);
+    if (explorer)
+        explorer->released(&all);
 }
 
 void ksoftirqd_main(Cpu &cpu)
@@ -215,7 +231,7 @@ bool has_work(Cpu &cpu)
 void wait_for_tick()
 {
     engine.cpu->now = std::max(engine.cpu->now, engine.cpu->next_tick);
-    engine.sync();
+    engine.give_way();
     engine.limit_passed();
 }
 
@@ -290,12 +306,16 @@ void synchronize_rcu(void)
     (call_rcu)(&flag.head, [](rcu_head *head) { reinterpret_cast<Flag *>(head)->set = true; });
     while (!flag.set)
         wait_for_tick();
+    if (explorer)
+        explorer->acquired(&periods);
 }
 
 void rcu_barrier(void)
 {
     while (engine.cpu && callbacks_waiting() != 0)
         wait_for_tick();
+    if (explorer && engine.cpu)
+        explorer->acquired(&all);
 }
 
 void kmirror_rcu_stepping(bool) {}

@@ -52,6 +52,9 @@ void rcu_init();
 } // namespace kmirror::sim
 
 extern "C" {
+// The host's own mmap(), which the linker leads elsewhere.
+void *__real_mmap(void *at, __SIZE_TYPE__ bytes, int protection, int flags, int file, long offset);
+
 // Per-CPU data lie there; 0 before the first.
 extern unsigned long kmirror_sim_percpu_base, kmirror_sim_percpu_bytes;
 }
