@@ -59,6 +59,7 @@ help:
 	@echo 'make fuzz TARGET= TIME=     a fuzz target for TIME seconds (clang); FORK=N: in N processes; fuzz/README.md'
 	@echo 'make fuzz-smoke             every fuzz target for 30 s, two at a time'
 	@echo 'make contention             list_lock and barn lock by generation and sheaf capacity; ARGS= as there'
+	@echo 'make explore                interleavings of small scenarios, with races; ARGS="scenario=tree schedules=10000"'
 	@echo 'make published              published figures of these allocators beside those of the simulated machines'
 	@echo 'make sweep                  each allocation of each call fails in turn; ARGS= goes to kmirror sweep'
 	@echo 'make bench RELEASE=1        ns per operation beside the trees of KDIR=, three maps and four allocators; ARGS="--only slab"'

@@ -4,7 +4,7 @@
 # FILTER and TESTS narrow check to GoogleTest cases; SAN=thread runs the concurrent ones and nothing else.
 
 CHECK_PARTS := unit $(if $(FILTER)$(TESTS)$(NARROW)$(filter thread,$(SAN)),, \
-                      headers command install gdb instrumentable fastpath mutate cmocka sim)
+                      headers command install gdb instrumentable fastpath mutate cmocka sim explore)
 REPLAY_SWITCHES := $(if $(NARROW),BITS=32) $(if $(filter 0,$(FAULTS)),FAULTS=0) $(if $(filter 1,$(RELEASE)),RELEASE=1) \
                    $(if $(filter-out 12,$(KMIRROR_PAGE_SHIFT)),KMIRROR_PAGE_SHIFT=$(KMIRROR_PAGE_SHIFT))
 CHECK_ENV = O='$(O)' B='$(B)' SAN='$(SAN)' CXX='$(CXX)' CC='$(CC)' MAKE='$(MAKE)' FILTER='$(FILTER)' \

@@ -7,7 +7,7 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests sim published fuzz-programs check% kernel-% stress contention sweep bench bench-faults bench-instructions install \
+BUILDING := $(filter all lib tests sim explore published fuzz-programs check% kernel-% stress contention sweep bench bench-faults bench-instructions install \
                      compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
 # ---- bad input -------------------------------------------------------------------------------------------

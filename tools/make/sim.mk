@@ -4,7 +4,7 @@
 # -fsanitize=thread as instrumentation only, on lib/sim in place of the sanitizer's runtime and of some files of
 # lib/kernel. No libtsan is linked.
 #
-#   lib/{maple_tree,slub}, lib/kernel/page_alloc*, lib/sim/load    instrumented, O/instrumented/sim-COMPILER
+#   lib/{maple_tree,slub}, lib/kernel/page_alloc*, lib/sim/{load,scenario}    instrumented, O/instrumented/sim-COMPILER
 #   lib/sim, lib/sim/world, lib/sim/program                        ordinary objects
 #   lib/kernel, lib/fault                                          ordinary objects, but for SIM_REPLACED
 
@@ -58,6 +58,11 @@ sim: $(B)/kmirror-sim
 .PHONY: published
 published: all
 	$(Q)$(B)/kmirror sim --published normal $(ARGS)
+
+# Scenarios under many schedules: ARGS="scenario=tree schedules=10000".
+.PHONY: explore
+explore: $(B)/kmirror-sim
+	$(Q)$(B)/kmirror-sim explore $(ARGS)
 
 # The thread sanitizer's runtime has the same entry points.
 ifeq ($(filter thread,$(SAN))$(NARROW),)

@@ -30,7 +30,7 @@ namespace {
 constexpr std::uint32_t kMostSteps = 1'000'000;
 constexpr unsigned kLearningRuns = 6, kLearningRate = 20;
 constexpr std::size_t kMostSwitches = 1 << 16;
-constexpr unsigned kSeconds = 60;    // of a child, on a loaded host
+constexpr unsigned kSeconds = 60, kSecondsAfterCrash = 10;    // of a child, on a loaded host
 constexpr Ps kTickPeriod = 2 * kUs;  // short, so that grace periods end within a scenario
 
 // What a child leaves, in memory that it shares with its parent.
@@ -77,6 +77,7 @@ void crashed(int)
 {
     answer->verdict = Verdict::Crashed;
     put_schedule();
+    alarm(kSecondsAfterCrash);
     if (explorer->trace)
         print_trace(*explorer->trace);
     _exit(0);
@@ -213,7 +214,9 @@ void scenario_world(const Scenario &scenario)
     machine.costs.tick_period = kTickPeriod;
     machine.costs.tick_spread = kTickPeriod / 2;
     machine.costs.tick = kNs;
-    world_init(machine, {});
+    Engine::Setting setting;
+    setting.stack = 1 << 20;    // for reports with stacks, too
+    world_init(machine, setting);
     engine.run_idle(0, [&scenario] {
         kmirror_slab_set_generation(kmirror_slab_generation_by_name(scenario.generation));
         kmirror_slab_sheaf_capacity(scenario.sheaf_capacity);
@@ -256,7 +259,8 @@ Outcome shrink(const Scenario &scenario, const Plant &plant, Outcome failed, uns
             const auto first = left.begin() + static_cast<std::ptrdiff_t>(at);
             left.erase(first, first + static_cast<std::ptrdiff_t>(std::min(piece, left.size() - at)));
             Outcome outcome = run_schedule(scenario, [&left] { return replay_strategy(left); }, plant, false);
-            if (outcome.verdict == failed.verdict && outcome.schedule.size() < failed.schedule.size()) {
+            const bool fails = outcome.verdict != Verdict::Fine && outcome.verdict != Verdict::TooLong;
+            if (fails && outcome.schedule.size() < failed.schedule.size()) {
                 failed = std::move(outcome);
                 shorter = true;
             } else {

@@ -33,7 +33,7 @@ Outcome run_schedule(const Scenario &scenario, const StrategyMaker &strategy, co
 // Learns which lines are shared, always in the same way; before anything else. What it found, if it did.
 Outcome learn_lines(const Scenario &scenario);
 
-// Leaves switches out as long as the same verdict comes; at most `tries` runs.
+// Leaves switches out as long as something is wrong and it ends; at most `tries` runs.
 Outcome shrink(const Scenario &scenario, const Plant &plant, Outcome failed, unsigned tries);
 
 } // namespace kmirror::sim
