@@ -139,6 +139,16 @@ struct ReplayOptions {
 };
 int replay_main(const ReplayOptions& options);
 
+// kmirror compare: result files beside each other.
+struct CompareOptions {
+    std::vector<std::string> files;  // of --json; one is enough with `by`
+    std::string by;                  // the axis whose values are compared; empty: the files are
+    std::string free;                // axes that make no difference, with commas; empty: none
+    std::string select;              // NAME=VALUE with commas: series that have these axes; empty: all
+    bool intervals = false;          // medians, 95 % intervals and a verdict instead of lkp's table
+};
+int compare_main(const CompareOptions& options);
+
 // Prints `kmirror: --OPTION VALUE is not possible; ALLOWED` on stderr; returns kBadInput.
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed);
 

@@ -151,7 +151,8 @@ std::vector<Setting> all_settings(const Settings &settings)
 }
 
 std::vector<ContentionRow> run_all(Crew &crew, const std::vector<Setting> &settings,
-                                   const ContentionOptions &options, std::vector<std::string> &wrong)
+                                   const ContentionOptions &options, std::vector<Series> &series,
+                                   std::vector<std::string> &wrong)
 {
     Progress progress(options.quiet);
     std::vector<ContentionRow> rows;
@@ -168,6 +169,8 @@ std::vector<ContentionRow> run_all(Crew &crew, const std::vector<Setting> &setti
                 wrong.push_back(setting.name() + ": " + complaint);
         }
         rows.push_back(row_of(*setting.load, setting.generation, setting.capacity, runs));
+        for (Series &each : contention_series(rows.back(), runs))
+            series.push_back(std::move(each));
     }
     progress.clear();
     return rows;
@@ -187,15 +190,16 @@ int contention_main(const ContentionOptions &options)
     plan.grace_period = options.grace_period;
     std::vector<std::string> wrong;
     std::vector<ContentionRow> rows;
+    std::vector<Series> series;
     {
         Crew crew(plan);
-        rows = run_all(crew, all_settings(settings), options, wrong);
+        rows = run_all(crew, all_settings(settings), options, series, wrong);
     }
     for (const std::string &line : judge_order(rows))
         wrong.push_back(line);
     print_contention(rows, plan, wrong);
     std::string error;
-    if (!options.json.empty() && !contention_json(rows, plan, wrong).write(options.json, error)) {
+    if (!options.json.empty() && !contention_json(rows, series, plan, wrong).write(options.json, error)) {
         std::fprintf(stderr, "kmirror: %s could not be written: %s\n", options.json.c_str(), error.c_str());
         return kFoundWrong;
     }

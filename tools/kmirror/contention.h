@@ -5,6 +5,7 @@
 
 #include "slab/stress_load.h"
 #include "tools/kmirror/json.h"
+#include "tools/kmirror/results.h"
 
 #include <string>
 #include <vector>
@@ -29,8 +30,11 @@ std::vector<std::string> judge_order(const std::vector<ContentionRow> &rows);
 void print_contention(const std::vector<ContentionRow> &rows, const stress::Plan &plan,
                       const std::vector<std::string> &wrong);
 
-// Schema "kmirror-contention", version 1.
-Json contention_json(const std::vector<ContentionRow> &rows, const stress::Plan &plan,
-                     const std::vector<std::string> &wrong);
+// The figures of all repeats of a row, for comparisons.
+std::vector<Series> contention_series(const ContentionRow &row, const std::vector<stress::Figures> &runs);
+
+// Schema "kmirror-contention", version 2: since then it has series.
+Json contention_json(const std::vector<ContentionRow> &rows, const std::vector<Series> &series,
+                     const stress::Plan &plan, const std::vector<std::string> &wrong);
 
 } // namespace kmirror::command

@@ -4,11 +4,11 @@
 
 #include "tools/kmirror/contention.h"
 
-#include <kmirror/slab_ops.h>
 #include <kmirror/topology.h>
 
 #include "tools/kmirror/table.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
@@ -114,17 +114,36 @@ void print_contention(const std::vector<ContentionRow> &rows, const stress::Plan
         std::printf("The counts stand in the order that the design of each generation gives them.\n");
 }
 
-Json contention_json(const std::vector<ContentionRow> &rows, const stress::Plan &plan,
-                     const std::vector<std::string> &wrong)
+std::vector<Series> contention_series(const ContentionRow &row, const std::vector<stress::Figures> &runs)
 {
-    Json json("kmirror-contention", 1);
-    json.set("/machine/description", kmirror_machine_describe());
-    json.set("/machine/cpus", kmirror_slab_ops()->nr_cpus());
-    json.set("/machine/nodes", kmirror_slab_ops()->nr_nodes());
+    const Axes axes = {{"workload", row.load->name},
+                       {"generation", row.generation},
+                       {"sheaves", std::to_string(row.capacity)},
+                       {"machine", kmirror_machine_describe()}};
+    std::vector<Series> series = {{axes, "operations_per_second", {}},
+                                  {axes, "list_lock_per_1000", {}},
+                                  {axes, "barn_lock_per_1000", {}},
+                                  {axes, "slabs", {}},
+                                  {axes, "run.fail", {}}};
+    for (const stress::Figures &figures : runs) {
+        series[0].values.push_back(static_cast<double>(figures.operations) / std::max(figures.seconds, 1e-9));
+        series[1].values.push_back(figures.acquisitions_per_1000("&n->list_lock"));
+        series[2].values.push_back(figures.acquisitions_per_1000("&barn->lock"));
+        series[3].values.push_back(static_cast<double>(figures.slabs));
+        series[4].values.push_back(static_cast<double>(figures.wrong.size()));
+    }
+    return series;
+}
+
+Json contention_json(const std::vector<ContentionRow> &rows, const std::vector<Series> &series,
+                     const stress::Plan &plan, const std::vector<std::string> &wrong)
+{
+    Json json("kmirror-contention", 2);
+    put_origin(json);
     json.set("/plan/cpus", plan.cpus);
     json.set("/plan/seed", plan.seed);
     json.set("/plan/operations_per_grace_period", plan.grace_period);
-    json.set("/implementation", kmirror_slab_ops()->name);
+    put_series(json, series);
     for (std::size_t i = 0; i < rows.size(); i++) {
         const ContentionRow &row = rows[i];
         const std::string at = "/runs/" + std::to_string(i);

@@ -41,11 +41,56 @@ struct Json::Tree {
     Value root;
 
     Value& at(const std::string& path) { return root[Value::json_pointer(path)]; }
+    // NULL: there is nothing.
+    const Value* find(const std::string& path) const {
+        const Value::json_pointer pointer(path);
+        return root.contains(pointer) ? &root[pointer] : nullptr;
+    }
 };
 
 Json::Json(std::string_view schema, int version) : tree_(std::make_unique<Tree>()) {
     tree_->root["schema"] = schema;
     tree_->root["version"] = version;
+}
+
+Json::Json(std::unique_ptr<Tree> tree) : tree_(std::move(tree)) {}
+
+std::optional<Json> Json::read(const std::string& file, std::string& error) {
+    std::ifstream in(file);
+    auto tree = std::make_unique<Tree>();
+    tree->root = Value::parse(in, nullptr, false);
+    if (!in.is_open()) {
+        fails(error);
+        return std::nullopt;
+    }
+    if (!tree->root.is_object()) {
+        error = "it holds no JSON object";
+        return std::nullopt;
+    }
+    return Json(std::move(tree));
+}
+
+std::size_t Json::size(const std::string& path) const {
+    const Value* value = tree_->find(path);
+    return value && value->is_structured() ? value->size() : 0;
+}
+
+std::vector<std::string> Json::names(const std::string& path) const {
+    std::vector<std::string> names;
+    const Value* value = tree_->find(path);
+    if (value && value->is_object())
+        for (const auto& member : value->items()) names.push_back(member.key());
+    return names;
+}
+
+std::optional<double> Json::number(const std::string& path) const {
+    const Value* value = tree_->find(path);
+    return value && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+std::optional<std::string> Json::string(const std::string& path) const {
+    const Value* value = tree_->find(path);
+    return value && value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
 }
 
 Json::~Json() = default;

@@ -8,14 +8,20 @@
 //   std::string error;
 //   if (!result.write(file, error)) ...
 //
-// Paths are JSON pointers. A path through a value that is no object or array is a bug and ends the process.
+//   std::optional<Json> read = Json::read(file, error);
+//   for (std::size_t i = 0; i < read->size("/runs"); ++i) read->number(...);
+//
+// Paths are JSON pointers. Setting through a value that is no object or array is a bug and ends the process;
+// asking for what is not there, or is of another kind, is answered as each function says.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kmirror::command {
 
@@ -24,6 +30,8 @@ public:
     // Every document says what it is: the name and the version of its schema.
     Json(std::string_view schema, int version);
     ~Json();
+    // The document of a file; nothing, and `error`, when it cannot be read or is no JSON object.
+    static std::optional<Json> read(const std::string& file, std::string& error);
     Json(Json&&) noexcept;
     Json& operator=(Json&&) noexcept;
 
@@ -41,6 +49,13 @@ public:
         }
     }
 
+    // Of a document that was read: elements of an array or members of an object, 0 of anything else.
+    std::size_t size(const std::string& path) const;
+    // Names of an object's members in their order; none of anything else.
+    std::vector<std::string> names(const std::string& path) const;
+    std::optional<double> number(const std::string& path) const;
+    std::optional<std::string> string(const std::string& path) const;
+
     // Indented by two, with a newline at its end.
     std::string text() const;
 
@@ -54,6 +69,7 @@ private:
     void set_unsigned(const std::string& path, std::uint64_t value);
 
     struct Tree;
+    explicit Json(std::unique_ptr<Tree> tree);
     std::unique_ptr<Tree> tree_;
 };
 

@@ -111,6 +111,8 @@ int main(int argc, char** argv) {
             return faults_main(line.faults);
         case Command::Replay:
             return replay_main(line.replay);
+        case Command::Compare:
+            return compare_main(line.compare);
         case Command::Sim:
             return sim_main(line.sim);
         default:

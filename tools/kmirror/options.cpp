@@ -228,6 +228,19 @@ CLI::App* add_replay(CLI::App& app, CommandLine& line) {
     return sub;
 }
 
+CLI::App* add_compare(CLI::App& app, CommandLine& line) {
+    CompareOptions& compare = line.compare;
+    CLI::App* sub = app.add_subcommand("compare", "result files of --json beside each other, as lkp prints them");
+    sub->add_option("FILE", compare.files, "result files; the first is the base")->required();
+    add_text(*sub, "--by", "AXIS", "compare the values of this axis, such as generation, instead of files",
+             compare.by);
+    add_text(*sub, "--free", "AXES", "axes that make no difference, with commas, such as machine", compare.free);
+    add_text(*sub, "--select", "AXES", "only what has these axes, such as workload=mmap2,sheaves=32",
+             compare.select);
+    sub->add_flag("--ci", compare.intervals, "medians, 95 % intervals, and whether a change is significant");
+    return sub;
+}
+
 CLI::App* add_faults(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand("faults", "the failure points and their attributes");
     add_text(*sub, "--export", "DIR",
@@ -341,10 +354,11 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* faults = add_faults(app, line);
     CLI::App* replay = add_replay(app, line);
     CLI::App* sim = add_sim(app, line);
+    CLI::App* compare = add_compare(app, line);
     const std::vector<std::pair<CLI::App*, Command>> commands = {
         {stress, Command::Stress}, {contention, Command::Contention}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
         {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults},
-        {replay, Command::Replay}, {sim, Command::Sim}};
+        {replay, Command::Replay}, {sim, Command::Sim}, {compare, Command::Compare}};
     app.require_subcommand(0, 1);
     app.allow_extras();
     for (const auto& [each, command] : commands) each->allow_extras();

@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim };
+enum class Command { None, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim, Compare };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -26,6 +26,7 @@ struct CommandLine {
     FaultsOptions faults;
     ReplayOptions replay;
     SimOptions sim;
+    CompareOptions compare;
 };
 
 // Reads the arguments. Prints help and version on stdout and one line about a mistake on stderr.

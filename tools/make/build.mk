@@ -20,7 +20,7 @@ TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                              tools/testing/*.cpp)) \
                 $(addprefix lib/sim/,engine.cpp coherence.cpp lines.cpp fiber.cpp machine.cpp explore.cpp strategy.cpp race.cpp) \
                 $(filter-out fuzz/engine.cpp fuzz/replay.cpp %_test.cpp,$(wildcard fuzz/*.cpp)) \
-                $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp contention_report.cpp lkp_table.cpp) $(wildcard $(addprefix tools/kmirror/,slab*.cpp strace_*.cpp replay*.cpp)))
+                $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp contention_report.cpp lkp_table.cpp compare_table.cpp results.cpp) $(wildcard $(addprefix tools/kmirror/,slab*.cpp strace_*.cpp replay*.cpp)))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
 BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp tools/bench/*.c) $(addprefix tools/kmirror/,table.cpp json.cpp))
 
@@ -73,6 +73,14 @@ $(B)/obj/%.c.o: %.c $(B)/flags.stamp
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CCACHE) $(call c-command,$<) -MMD -MP -c $< -o $@
+
+# What a result file says of the program that wrote it.
+COMMIT := $(B)/commit.h
+$(COMMIT): FORCE
+	@mkdir -p $(@D)
+	@printf '#define KMIRROR_COMMIT "%s"\n' "$$(git describe --always --dirty 2>/dev/null || echo unknown)" >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(B)/obj/tools/kmirror/results.cpp.o: $(COMMIT)
 
 # gtest and gmock are parsed once. Test sources include them as usual, so they also compile without. -MD, because
 # some of our headers are only reached through the host's (<signal.h>).

@@ -159,6 +159,7 @@ flags-for = $(strip $(if $(filter $(UNSANITISED),$1),-O1, \
               $(if $(filter %_test.cpp pch,$1),$(TESTOPT),$(OPTFLAGS)) $(SANFLAGS)) \
             $(if $(filter lib/maple_tree/% lib/slub/% lib/mm/%,$1),$(if $(filter %_test.cpp,$1),,$(KERNEL_CODE))) \
             $(if $(filter tools/kmirror/options.cpp,$1),-DKMIRROR_VERSION='"$(VERSION)"') \
+            $(if $(filter tools/kmirror/results.cpp,$1),-DKMIRROR_COMMIT_HEADER='"$(abspath $(B))/commit.h"') \
             $(if $(and $(filter lib/slub/%,$1),$(filter address fuzz,$(SAN))$(EXTERN_ASAN)), \
               -fno-sanitize=address -DKMIRROR_ASAN=1))
 
