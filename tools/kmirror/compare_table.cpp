@@ -156,8 +156,9 @@ double median_of(Values values) {
     return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-std::string judged(const Change& change) {
-    if (!change.known) return "too few runs to say";
+std::string judged(const Change& change, const Values& base, const Values& head) {
+    if (mean_of(base) == 0 && mean_of(head) == 0) return "no change: both are 0";
+    if (!change.known) return mean_of(base) == 0 ? "no share of 0" : "too few runs to say";
     return change.significant ? "* significant" : "no significant change";
 }
 
@@ -213,7 +214,7 @@ void print_intervals(const Group& group, std::FILE* out) {
             const Change change = change_of(base, head, Runs::Apart);
             table.row({metric.name, short_number(median_of(base)), std::to_string(base.size()), group.columns[i],
                        short_number(median_of(head)), std::to_string(head.size()),
-                       fmt::format("{:+.2f}%", 100 * change.share), interval(change), judged(change)});
+                       fmt::format("{:+.2f}%", 100 * change.share), interval(change), judged(change, base, head)});
         }
     table.print(out);
     fmt::print(out, "\n");

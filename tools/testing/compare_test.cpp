@@ -121,7 +121,7 @@ TEST(Compare, PrintsLkpsTable) {
         "     10.00 ± 10%     +20.0%      12.00        ops\n"
         "     24.47            -7.2       17.29        soft%\n"
         "     3e+08          +100.0%      6e+08        total\n"
-        "      0.00          +5e+102%       5.00        new\n"
+        "      0.00         +5e+102%       5.00        new\n"
         "\n";
     EXPECT_EQ(printed([&](std::FILE* out) { print_lkp(group, out); }), expected);
 }
@@ -131,11 +131,12 @@ TEST(Compare, SaysAloudWhatIsNoChange) {
                       "commit",
                       {"a", "b"},
                       {{"same", {{10, 11, 12}, {11, 10, 12}}}, {"more", {{10, 11, 12}, {20, 21, 22}}},
-                       {"few", {{1}, {2}}}}};
+                       {"few", {{1}, {2}}}, {"none", {{0, 0, 0}, {0, 0, 0}}}}};
     const std::string text = printed([&](std::FILE* out) { print_intervals(group, out); });
     EXPECT_NE(text.find("no significant change\n"), std::string::npos) << text;
     EXPECT_NE(text.find("* significant\n"), std::string::npos) << text;
     EXPECT_NE(text.find("too few runs to say\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("no change: both are 0\n"), std::string::npos) << text;
     EXPECT_NE(text.find("+90.91%"), std::string::npos) << text;
 }
 
