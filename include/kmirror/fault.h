@@ -64,6 +64,13 @@ extern "C" {
 const char *kmirror_fault_point(unsigned int index);
 
 /*
+ * The name of attribute @index as text and files spell it, 0 to the last; NULL past it. And whether point @name has
+ * it: some are about pages or caches only, and harness_budget has none. False for an unknown name.
+ */
+const char *kmirror_fault_attribute(unsigned int index);
+bool kmirror_fault_has(const char *name, const char *attribute);
+
+/*
  * One point's attributes, named as the kernel's files. A point that was never set has the kernel's
  * defaults: probability 0, interval 1, times 1, space 0, verbose 2, stacktrace_depth 32,
  * ignore_gfp_wait on, ignore_gfp_highmem on, min_order 1.

@@ -378,7 +378,7 @@ std::optional<Setting> read_folder(Point &point, const fs::path &folder)
 // The environment is read before main, when the settings of a program are.
 [[gnu::constructor]] void read_environment()
 {
-    char error[256];
+    char error[512];   // it may list all points
     const char *const text = std::getenv("KMIRROR_FAULT");
     if (text != nullptr && *text != '\0') {
         if (kmirror_fault_configure(text, error, sizeof(error)) != 0)
@@ -411,6 +411,20 @@ using namespace kmirror::fault;
 extern "C" const char *kmirror_fault_point(unsigned int index)
 {
     return index < all_points().size() ? all_points()[index]->name : nullptr;
+}
+
+extern "C" const char *kmirror_fault_attribute(unsigned int index)
+{
+    return index < std::size(fields) ? fields[index].name : nullptr;
+}
+
+extern "C" bool kmirror_fault_has(const char *name, const char *attribute)
+{
+    const Point *const point = find_point(name);
+    return point != nullptr && settable(*point) &&
+           std::any_of(std::begin(fields), std::end(fields), [&](const Field &field) {
+               return std::strcmp(field.name, attribute) == 0 && has(*point, field);
+           });
 }
 
 extern "C" int kmirror_fault_get(const char *name, struct kmirror_fault_attr *attr)

@@ -390,6 +390,16 @@ extern "C" const char *kmirror_fault_point(unsigned int)
     return nullptr;
 }
 
+extern "C" const char *kmirror_fault_attribute(unsigned int)
+{
+    return nullptr;
+}
+
+extern "C" bool kmirror_fault_has(const char *, const char *)
+{
+    return false;
+}
+
 extern "C" int kmirror_fault_get(const char *, struct kmirror_fault_attr *)
 {
     return -EOPNOTSUPP;

@@ -44,7 +44,7 @@ void judge(const std::string& machine) {
 
 // Refuses failure points that cannot be. The library reads them when the program starts anew.
 void judge_fault(const std::string& text) {
-    char message[256] = "";
+    char message[512] = "";   // it may list all points
     if (text.empty() || kmirror_fault_configure(text.c_str(), message, sizeof(message)) == 0) return;
     std::exit(bad_option("--fault", text, message));
 }

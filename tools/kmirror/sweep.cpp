@@ -165,7 +165,44 @@ std::string log_options(const SweepOptions& options) {
     return text;
 }
 
+// What the table shows; the others are listed under it.
+constexpr const char* kShown[] = {"probability", "interval",        "times",        "space",      "verbose",
+                                  "task-filter", "ignore-gfp-wait", "require-func", "reject-func"};
+
 std::string yes(bool value) { return value ? "Y" : "N"; }
+
+// One row of the table; "-" where there is no such attribute.
+std::vector<std::string> attributes_of(const std::string& point) {
+    struct kmirror_fault_attr attr = {};
+    kmirror_fault_get(point.c_str(), &attr);
+    const std::string values[] = {fixed(attr.probability, 2), count(attr.interval),  std::to_string(attr.times),
+                                  count(attr.space),          count(attr.verbose),   yes(attr.task_filter),
+                                  yes(attr.ignore_gfp_wait),  attr.require_func,     attr.reject_func};
+    std::vector<std::string> row = {point};
+    for (std::size_t i = 0; i < std::size(kShown); ++i) {
+        row.push_back(kmirror_fault_has(point.c_str(), kShown[i]) ? values[i] : "-");
+    }
+    return row;
+}
+
+// The attributes that the table has no room for, each with its points.
+void print_rarer(const std::vector<std::string>& points) {
+    for (unsigned i = 0; kmirror_fault_attribute(i) != nullptr; ++i) {
+        const char* const attribute = kmirror_fault_attribute(i);
+        if (std::find_if(std::begin(kShown), std::end(kShown), [&](const char* one) {
+                return std::strcmp(one, attribute) == 0;
+            }) != std::end(kShown)) {
+            continue;
+        }
+        std::string with, without;
+        for (const std::string& point : points) {
+            std::string& list = kmirror_fault_has(point.c_str(), attribute) ? with : without;
+            list += (list.empty() ? "" : ", ") + point;
+        }
+        const bool short_list = with.size() < without.size() || without.empty();
+        std::printf("%s: %s\n", attribute, (short_list ? with : "all but " + without).c_str());
+    }
+}
 
 }  // namespace
 
@@ -204,19 +241,17 @@ int faults_main(const FaultsOptions& options) {
             return bad_option("--export", options.dir, std::strerror(-status));
         }
     }
-    Table table({"point", "probability %", "interval", "times", "space", "verbose", "task-filter",
-                 "ignore-gfp-wait", "require-func", "reject-func"});
-    struct kmirror_fault_attr attr;
+    std::vector<std::string> titles = {"point"};
+    for (const char* const attribute : kShown) titles.push_back(attribute);
+    Table table(titles);
+    std::vector<std::string> points;
     for (unsigned i = 0; kmirror_fault_point(i) != nullptr; ++i) {
-        const char* const name = kmirror_fault_point(i);
-        if (kmirror_fault_get(name, &attr) != 0) continue;
-        table.row({name, fixed(attr.probability, 2), count(attr.interval), std::to_string(attr.times),
-                   count(attr.space), count(attr.verbose), yes(attr.task_filter), yes(attr.ignore_gfp_wait),
-                   attr.require_func, attr.reject_func});
+        points.push_back(kmirror_fault_point(i));
+        table.row(attributes_of(points.back()));
     }
     table.print(stdout);
-    std::printf("failslab and fail_page_alloc have more: cache, cache-filter, min-order; each takes "
-                "at=THREAD:REQUEST+...\n"
+    print_rarer(points);
+    std::printf("at=THREAD:REQUEST+... fails just these requests of any point with attributes. Probability in percent.\n"
                 "KMIRROR_FAULT='POINT:ATTRIBUTE=VALUE,...;POINT:...' sets them, in every program with this "
                 "library\n");
     return kDone;

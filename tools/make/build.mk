@@ -169,7 +169,9 @@ bench-faults:
 	+$(Q)$(foreach f,0 1,$(MAKE) RELEASE=1 DEPS=0 FAULTS=1 CPPFLAGS='$(CPPFLAGS) -DKMIRROR_FAULTS=$f' \
 	    O='$(abspath $(O))/faults-$f' '$(abspath $(O))/faults-$f/none/kmirror-bench' &&) \
 	'$(abspath $(O))/faults-1/none/kmirror-bench' --rounds 61 $(ARGS) \
-	    --against '$(abspath $(O))/faults-0/none/kmirror-bench'
+	    --against '$(abspath $(O))/faults-0/none/kmirror-bench' && \
+	CC='$(CC)' CXX='$(CXX)' LIB_LIBS='$(LIB_LIBS)' tools/bench/fault_instructions \
+	    '$(abspath $(O))/faults-1/none/libkmirror.a' '$(abspath $(O))/faults-0/none/libkmirror.a'
 
 # ---- compile_commands.json -------------------------------------------------------------------------------
 

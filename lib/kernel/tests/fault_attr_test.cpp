@@ -340,6 +340,24 @@ TEST_F(FaultAttr, WhatCannotBeSetChangesNothing)
     EXPECT_EQ(kmirror_fault_get("nothing", &attr), -EINVAL);
 }
 
+TEST_F(FaultAttr, EachPointSaysWhichAttributesItHas)
+{
+    EXPECT_TRUE(kmirror_fault_has("failslab", "cache-filter"));
+    EXPECT_TRUE(kmirror_fault_has("fail_sheaf_alloc", "cache"));
+    EXPECT_FALSE(kmirror_fault_has("fail_sheaf_alloc", "cache-filter"));
+    EXPECT_FALSE(kmirror_fault_has("failslab", "min-order"));
+    EXPECT_FALSE(kmirror_fault_has("failslab", "color"));
+    EXPECT_FALSE(kmirror_fault_has("nothing", "times"));
+    unsigned int attributes = 0;
+    while (kmirror_fault_attribute(attributes) != nullptr) {
+        EXPECT_FALSE(kmirror_fault_has("harness_budget", kmirror_fault_attribute(attributes)));
+        EXPECT_TRUE(kmirror_fault_has("failslab", kmirror_fault_attribute(attributes)) ||
+                    kmirror_fault_has("fail_page_alloc", kmirror_fault_attribute(attributes)));
+        ++attributes;
+    }
+    EXPECT_EQ(attributes, 16u);
+}
+
 TEST_F(FaultAttr, FilesInDebugfsShapeGoOutAndComeBack)
 {
     namespace fs = std::filesystem;
@@ -422,6 +440,14 @@ std::string printed(void (*body)())
     return kmirror::testing::rerun_this_test({}).output;
 }
 
+size_t times_in(const std::string &text, const char *word)
+{
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at)
+        ++count;
+    return count;
+}
+
 TEST_F(FaultAttr, MessagesMayBeLimited)
 {
     const std::string output = printed([] {
@@ -430,10 +456,22 @@ TEST_F(FaultAttr, MessagesMayBeLimited)
         for (int i = 0; i < 5; i++)
             alloc_frozen_pages(GFP_KERNEL, 0);
     });
-    size_t messages = 0;
-    for (size_t at = 0; (at = output.find("FAULT_INJECTION", at)) != std::string::npos; ++at)
-        ++messages;
-    EXPECT_EQ(messages, kmirror::testing::in_child() ? 0u : 2u);
+    EXPECT_EQ(times_in(output, "FAULT_INJECTION"), kmirror::testing::in_child() ? 0u : 2u);
+}
+
+TEST_F(FaultAttr, VerboseIsNothingOrALineOrTheStackAsWell)
+{
+    const std::string output = printed([] {
+        for (const char *const verbose : {"verbose=0", "verbose=1", "verbose=2"}) {
+            set_point("fail_page_alloc", std::string("min-order=0,times=1,") + verbose);
+            alloc_frozen_pages(GFP_KERNEL, 0);
+        }
+    });
+    if (kmirror::testing::in_child())
+        return;
+    EXPECT_EQ(times_in(output, "FAULT_INJECTION"), 2u);
+    EXPECT_EQ(times_in(output, "injected failure"), 1u) << "with the stack, of the third";
+    EXPECT_THAT(output, HasSubstr("injected failure 3: fail_page_alloc"));
 }
 
 // ---- a process that dies --------------------------------------------------------------------------------
