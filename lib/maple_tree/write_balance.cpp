@@ -18,6 +18,7 @@
 #include "lib/maple_tree/walk_scan.h"
 #include "lib/maple_tree/write.h"
 #include "lib/maple_tree/write_copy.h"
+#include "lib/maple_tree/write_patch.h"
 
 #include <trace/events/maple_tree.h>
 
@@ -134,15 +135,18 @@ void write_levels(ma_wr_state *wr_mas, TakesSib takes_sib)
     Rung rung{wr_mas, *mas, *mas};
     bool with_sib;
 
-    if (!rung.is_root())
+    if (!rung.is_root() && mt_in_rcu(mas->tree))
         prefetch_children(mte_parent(mas->node), mas_parent_type(mas, mas->node));
     copy.cp_leaf_init(*wr_mas, *wr_mas);
     do {
+        const unsigned data = copy.cp_data_calc(*wr_mas, *wr_mas);
+        if (can_patch_parent(mas, copy.cp(), data, rung.is_root()))
+            return mas_wr_patch_parent(mas, copy.cp(), mas->offset, wr_mas->offset_end);
         if (!mte_is_root(rung.parent.node)) {
             mas_ascend(&rung.parent);
             rung.parent.end = mas_data_end(&rung.parent);
         }
-        with_sib = takes_sib(&rung, copy.cp_data_calc(*wr_mas, *wr_mas));
+        with_sib = takes_sib(&rung, data);
         copy.write_level(*wr_mas, *wr_mas, with_sib ? &rung.sib : nullptr);
     } while (ascend(&copy, &rung, with_sib));
 

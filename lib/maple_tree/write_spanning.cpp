@@ -17,6 +17,7 @@
 #include "lib/maple_tree/walk.h"
 #include "lib/maple_tree/write.h"
 #include "lib/maple_tree/write_copy.h"
+#include "lib/maple_tree/write_patch.h"
 
 #include <trace/events/maple_tree.h>
 
@@ -174,7 +175,10 @@ void write_span(Span *span, ma_state *mas)
 
     copy.cp_leaf_init(span->left(), span->right());
     do {
-        with_sib = span->needs_sib(copy.cp_data_calc(span->left(), span->right()));
+        const unsigned data = copy.cp_data_calc(span->left(), span->right());
+        if (span->in_one_node() && can_patch_parent(mas, copy.cp(), data, span->covers_all()))
+            return mas_wr_patch_parent(mas, copy.cp(), mas->offset, span->right().offset_end);
+        with_sib = span->needs_sib(data);
         if (with_sib)
             span->spanning_sib(&sib);
         copy.write_level(span->left(), span->right(), with_sib ? &sib : nullptr);
