@@ -586,7 +586,7 @@ static inline void mas_reset(struct ma_state *mas)
  * mas_find_inside() - mas_find(), saving the call while the cursor stays inside its leaf. For mas_for_each().
  *
  * What it reads, and in which order, is what mas_find() reads there: two pivots, the slot, then the dead mark. When
- * anything is out of the ordinary (another status, the last slot, a dead node, a limit), the cursor is as it was and
+ * anything is out of the ordinary (another status, the end of the leaf, a dead node, a limit), the cursor is as it was and
  * mas_find() does it all.
  */
 static inline void *mas_find_inside(struct ma_state *mas, unsigned long max)
@@ -594,12 +594,13 @@ static inline void *mas_find_inside(struct ma_state *mas, unsigned long max)
     unsigned int offset = mas->offset;
     unsigned long last = mas->last;
 
-    while (likely(mas->status == ma_active && offset + 1U < mas->end && last < max)) {
+    while (likely(mas->status == ma_active && offset < mas->end && last < max)) {
         struct maple_node *node = (struct maple_node *)((unsigned long)mas->node & ~MAPLE_NODE_MASK);
         const unsigned long first = READ_ONCE(node->mr64.pivot[offset]) + 1;
         void *entry;
 
-        last = READ_ONCE(node->mr64.pivot[++offset]);
+        offset++;
+        last = offset < mas->end ? READ_ONCE(node->mr64.pivot[offset]) : mas->max;
         entry = __atomic_load_n(&node->mr64.slot[offset], __ATOMIC_ACQUIRE);
         smp_rmb();
         if (unlikely(((unsigned long)READ_ONCE(node->parent) & ~MAPLE_NODE_MASK) == (unsigned long)node || last < first))

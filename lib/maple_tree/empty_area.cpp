@@ -6,8 +6,8 @@
 // subtrees that may hold the answer are entered. In other trees inner nodes tell nothing, and no child is
 // entered: the search ends with the leaf under the cursor, or finds something only if the root is a leaf.
 //
-//   mas_empty_area      search_up      scan_up, then mas_skip_node      until found or -EBUSY
-//   mas_empty_area_rev  search_down    scan_down, then mas_rewind_node
+//   mas_empty_area      search_up      scan_up, then Path::skip_node        until found or -EBUSY
+//   mas_empty_area_rev  search_down    scan_down, then Path::rewind_node
 //
 // A cursor that already stands in the tree continues from there: two slots are taken back, since the range
 // before the last allocation may have become part of a gap.
@@ -46,8 +46,63 @@ int sparse_area(ma_state *mas, unsigned long min, unsigned long max, unsigned lo
     return 0;
 }
 
-void enter_child(ma_state *mas, const NodeView &here, unsigned offset, unsigned long min, unsigned long max)
+// The nodes that a search has come down through, so that it can go up again without asking ancestors what a node
+// covers: the lock is held, so all of them are as they were.
+class Path {
+public:
+    // The cursor leaves its node through slot `offset`.
+    void push(const ma_state *mas, unsigned offset)
+    {
+        steps_[height_++] = {mas->node, mas->min, mas->max, static_cast<unsigned char>(offset)};
+    }
+    // Back to the parent, on the slot that the search came through. False: it began here.
+    bool up(ma_state *mas)
+    {
+        if (height_ == 0)
+            return false;
+        const Step &step = steps_[--height_];
+        mas->node = step.node;
+        mas->min = step.min;
+        mas->max = step.max;
+        mas->offset = step.offset;
+        return true;
+    }
+
+    // To the next (previous) slot of the nearest ancestor that has one, as mas_skip_node() and mas_rewind_node().
+    bool skip_node(ma_state *mas)
+    {
+        do {
+            if (!up(mas))
+                return mas_skip_node(mas);
+        } while (mas->offset >= mas_data_end(mas));
+        ++mas->offset;
+        return true;
+    }
+    bool rewind_node(ma_state *mas)
+    {
+        do {
+            if (!up(mas))
+                return mas_rewind_node(mas);
+        } while (mas->offset == 0);
+        --mas->offset;
+        return true;
+    }
+
+private:
+    struct Step {
+        maple_enode *node;
+        unsigned long min;
+        unsigned long max;
+        unsigned char offset;
+    };
+    Step steps_[MAPLE_HEIGHT_MAX];
+    unsigned height_ = 0;
+};
+
+void enter_child(ma_state *mas, Path &path, const NodeView &here, unsigned offset, unsigned long min,
+                 unsigned long max)
 {
+    path.push(mas, offset);
     mas->node = static_cast<maple_enode *>(mas_slot(mas, here.slots, offset));
     mas->min = min;
     mas->max = max;
@@ -83,7 +138,7 @@ unsigned slot_of(const ma_state *mas, const NodeView &here, unsigned long index)
 
 // scan_up() in an inner node that knows its gaps, from slot `offset` on: one comparison a slot. Where the window ends
 // is only asked of the slot that was found.
-Scan scan_gaps_up(ma_state *mas, const NodeView &here, unsigned offset, unsigned long size)
+Scan scan_gaps_up(ma_state *mas, Path &path, const NodeView &here, unsigned offset, unsigned long size)
 {
     const unsigned long *gaps = here.node->ma64.gap;
     const unsigned end = here.end(mas->max);
@@ -94,14 +149,14 @@ Scan scan_gaps_up(ma_state *mas, const NodeView &here, unsigned offset, unsigned
         mas->offset = static_cast<unsigned char>(end + 1);
         return mas->last <= mas->max ? Scan::Busy : Scan::Exhausted;
     }
-    enter_child(mas, here, offset, here.first(offset, mas->min), here.last(offset, mas->max));
+    enter_child(mas, path, here, offset, here.first(offset, mas->min), here.last(offset, mas->max));
     prefetch_node(mas->node);
     mas->offset = 0;
     return Scan::Entered;
 }
 
 // From mas->offset to the right end of the node.
-Scan scan_up(ma_state *mas, unsigned long size)
+Scan scan_up(ma_state *mas, Path &path, unsigned long size)
 {
     const NodeView here(mas->node);
     const unsigned end = here.end(mas->max);
@@ -112,7 +167,7 @@ Scan scan_up(ma_state *mas, unsigned long size)
     const unsigned begin = slot_of(mas, here, mas->index);
     unsigned offset = begin > mas->offset ? begin : mas->offset;
     if (here.type == maple_arange_64)
-        return scan_gaps_up(mas, here, offset, size);
+        return scan_gaps_up(mas, path, here, offset, size);
 
     unsigned long first = here.first(offset, mas->min);
 
@@ -120,7 +175,7 @@ Scan scan_up(ma_state *mas, unsigned long size)
         const unsigned long last = here.last(offset, mas->max);
         if (gap_up(mas, here, offset, first, last) >= size) {
             if (!here.is_leaf()) {
-                enter_child(mas, here, offset, first, last);
+                enter_child(mas, path, here, offset, first, last);
                 mas->offset = 0;
                 return Scan::Entered;
             }
@@ -137,14 +192,16 @@ Scan scan_up(ma_state *mas, unsigned long size)
 
 bool search_up(ma_state *mas, unsigned long size)
 {
+    Path path;
+
     for (;;) {
-        switch (scan_up(mas, size)) {
+        switch (scan_up(mas, path, size)) {
         case Scan::Found:
             return true;
         case Scan::Entered:
             break;
         case Scan::Exhausted:
-            if (!mas_skip_node(mas))
+            if (!path.skip_node(mas))
                 return false;
             break;
         case Scan::Busy:
@@ -231,7 +288,7 @@ bool find_gap_down(const ma_state *mas, const NodeView &here, unsigned long size
 }
 
 // From mas->offset to the left end of the node. In the found leaf slot the gap ends at *gap_max.
-Scan scan_down(ma_state *mas, unsigned long size, unsigned long *gap_max)
+Scan scan_down(ma_state *mas, Path &path, unsigned long size, unsigned long *gap_max)
 {
     // A cursor from an earlier call may stand right of this window.
     if (mas->last < mas->min)
@@ -249,7 +306,7 @@ Scan scan_down(ma_state *mas, unsigned long size, unsigned long *gap_max)
         *gap_max = slot.last;
         return Scan::Found;
     }
-    enter_child(mas, here, slot.offset, slot.first, slot.last);
+    enter_child(mas, path, here, slot.offset, slot.first, slot.last);
     prefetch_node(mas->node);
     mas->offset = mas_data_end(mas);
     return Scan::Entered;
@@ -258,16 +315,16 @@ Scan scan_down(ma_state *mas, unsigned long size, unsigned long *gap_max)
 // `left`: the leaf from which begin_down() stepped up. The first step down does not lead into it again.
 int search_down(ma_state *mas, unsigned long size, const maple_enode *left, unsigned long *gap_max)
 {
-    for (;; left = nullptr) {
-        switch (scan_down(mas, size, gap_max)) {
+    for (Path path;; left = nullptr) {
+        switch (scan_down(mas, path, size, gap_max)) {
         case Scan::Found:
             return 0;
         case Scan::Entered:
-            if (mas->node == left && !mas_rewind_node(mas))
+            if (mas->node == left && !path.rewind_node(mas))
                 return -EBUSY;
             break;
         case Scan::Exhausted:
-            if (!mas_rewind_node(mas))
+            if (!path.rewind_node(mas))
                 return -EBUSY;
             break;
         case Scan::Busy:

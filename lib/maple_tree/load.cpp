@@ -105,19 +105,20 @@ void *find_below(const maple_tree *mt, unsigned long index, unsigned long max, u
         return nullptr;
 
     const maple_enode *enode = mte_safe_root(root);
-    unsigned long node_min = 0, node_max = ULONG_MAX;
+    unsigned long node_max = ULONG_MAX;
     for (;;) {
         const NodeView here(enode);
-        const SlotRange found = scan_range(here, index, node_min, node_max);
-        void *entry = mt_slot(mt, here.slots, found.offset);
+        unsigned at = scan_offset(here, index);
+        void *entry = mt_slot(mt, here.slots, at);
+        unsigned long to = here.last(at, node_max);
         if (here.is_leaf()) {
             const unsigned end = here.end(node_max);
-            unsigned long to = found.last;
-            for (unsigned at = found.offset; !hide_zero(entry); entry = mt_slot(mt, here.slots, at)) {
+            while (!hide_zero(entry)) {
                 if (at >= end || to >= max)
                     return nullptr;
                 at++;
                 to = at == end ? node_max : ma_pivot(here.pivots, at);
+                entry = mt_slot(mt, here.slots, at);
             }
             *last = to;
             return here.is_dead() || to < index ? nullptr : entry;
@@ -126,8 +127,7 @@ void *find_below(const maple_tree *mt, unsigned long index, unsigned long max, u
             return nullptr;
         enode = static_cast<maple_enode *>(entry);
         prefetch_node(enode);
-        node_min = found.first;
-        node_max = found.last;
+        node_max = to;
     }
 }
 

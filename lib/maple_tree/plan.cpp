@@ -83,18 +83,53 @@ void mas_wr_walk_traverse(ma_wr_state *wr_mas)
     mas->depth++;
 }
 
-// What the levels above may be spared, for mas_prealloc_calc().
-void note_heights(ma_wr_state *wr_mas)
+// What the levels above may be spared, for mas_prealloc_calc(): `end` is the data end of a node of that height.
+void note_heights(ma_wr_state *wr_mas, const NodeView &view, unsigned end, unsigned height)
 {
-    const ma_state *mas = wr_mas->mas;
     // A root that has lost one of three children still has two; with one left the tree would become lower.
-    const unsigned enough = ma_is_root(wr_mas->node) ? 2 : mt_min_slots[wr_mas->type] + 1u;
-    const unsigned char height = static_cast<unsigned char>(mas->depth + 1);
+    const unsigned enough = ma_is_root(view.node) ? 2 : mt_min_slots[view.type] + 1u;
 
-    if (mas->end + 1 < mt_slots[wr_mas->type])
-        wr_mas->vacant_height = height;
-    if (mas->end > enough)
-        wr_mas->sufficient_height = height;
+    if (end + 1 < mt_slots[view.type])
+        wr_mas->vacant_height = static_cast<unsigned char>(height);
+    if (end > enough)
+        wr_mas->sufficient_height = static_cast<unsigned char>(height);
+}
+
+// Does a store of `entry` up to `last` leave the slot of an inner node that ends at `slot_last`? Up to its very end:
+// only a NULL needs the next leaf as well, and there is none behind ULONG_MAX.
+[[gnu::always_inline]] inline bool leaves_slot(unsigned long last, unsigned long slot_last, const void *entry)
+{
+    return last > slot_last || (last == slot_last && !entry && last != ULONG_MAX);
+}
+
+// Through the inner nodes as far as the range stays together, with all that a level leaves to the next in
+// registers: the views of these nodes are of no use to anybody.
+void walk_inner_nodes(ma_wr_state *wr_mas)
+{
+    ma_state *mas = wr_mas->mas;
+    maple_enode *enode = mas->node;
+    unsigned long min = mas->min;
+    unsigned long max = mas->max;
+    unsigned depth = mas->depth;
+
+    while (!mte_is_leaf(enode)) {
+        const NodeView view(enode);
+        const unsigned end = view.end(max);
+        const unsigned offset = scan_offset(view, mas->index);
+        const unsigned long last = offset < end ? view.pivots[offset] : max;
+        if (leaves_slot(mas->last, last, wr_mas->entry))
+            break;
+        min = view.first(offset, min);
+        max = last;
+        enode = static_cast<maple_enode *>(mas_slot_locked(mas, view.slots, offset));
+        prefetch_node(enode);
+        note_heights(wr_mas, view, end, ++depth);
+        wr_mas->content = enode;
+    }
+    mas->node = enode;
+    mas->min = min;
+    mas->max = max;
+    mas->depth = static_cast<unsigned char>(depth);
 }
 
 } // namespace
@@ -102,12 +137,11 @@ void note_heights(ma_wr_state *wr_mas)
 bool mas_wr_walk(ma_wr_state *wr_mas)
 {
     ma_state *mas = wr_mas->mas;
-    for (mas_wr_walk_descend(wr_mas); !mas_is_span_wr(wr_mas); mas_wr_walk_descend(wr_mas)) {
+    walk_inner_nodes(wr_mas);
+    mas_wr_walk_descend(wr_mas);
+    if (!mas_is_span_wr(wr_mas)) {
         wr_mas->content = mas_slot_locked(mas, wr_mas->slots, mas->offset);
-        if (ma_is_leaf(wr_mas->type))
-            return true;
-        note_heights(wr_mas);
-        mas_wr_walk_traverse(wr_mas);
+        return true;
     }
     trace_ma_write(__func__, mas, wr_mas->r_max, wr_mas->entry);
     return false;

@@ -24,11 +24,11 @@ unsigned long ma_leaf_max_gap(maple_node *node, maple_type type, unsigned long m
     const unsigned end = view.end(max);
     unsigned long longest = 0;
 
+    // No branch on what a slot holds: which ones are NULL is not to be guessed.
     for (unsigned slot = 0; slot <= end; slot++) {
-        if (word_read(&view.slots[slot]))
-            continue;
         const unsigned long last = slot == end ? max : ma_pivot(view.pivots, slot);
-        const unsigned long gap = last - view.first(slot, min) + 1;
+        const unsigned long gap = word_read(&view.slots[slot]) ? 0 : last - min + 1;
+        min = last + 1;
         longest = gap > longest ? gap : longest;
     }
     return longest;
