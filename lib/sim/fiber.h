@@ -41,7 +41,7 @@ private:
     std::size_t bytes_ = 0;
     Body body_ = nullptr;
     void *argument_ = nullptr;
-    void *fake_stack_ = nullptr;  // the address sanitizer's
+    [[maybe_unused]] void *fake_stack_ = nullptr;  // the address sanitizer's
     const void *bottom_ = nullptr;
     std::size_t size_ = 0;
 };

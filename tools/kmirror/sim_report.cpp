@@ -18,7 +18,7 @@ std::string lock_word(const std::string& lock) {
 
 double speed_of(const SimRun& run) {
     const double seconds = run.figure("real_seconds");
-    return seconds > 0 ? run.figure("iterations") / seconds : 0;
+    return seconds > 0 ? run.figure("all_iterations") / seconds : 0;
 }
 
 void write_lock(Json& json, const std::string& at, const SimRun& run, const std::string& name, const SimLock& lock) {

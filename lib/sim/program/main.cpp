@@ -169,6 +169,7 @@ void print_result(const Arguments &arguments, const RunResult &result, double re
 {
     std::printf("figure\tcpus\t%zu\n", engine.cpus.size());
     std::printf("figure\titerations\t%llu\n", static_cast<unsigned long long>(result.iterations));
+    std::printf("figure\tall_iterations\t%llu\n", static_cast<unsigned long long>(result.all_iterations));
     std::printf("figure\twindow_ps\t%lld\n", static_cast<long long>(result.window));
     std::printf("figure\tperiods\t%u\n", result.periods);
     std::printf("figure\tdrift\t%.6f\n", result.drift);

@@ -260,6 +260,7 @@ RunResult Run::go()
     measure();
     if (spec_.finish && result_.wrong.empty())
         finish();
+    result_.all_iterations = iterations();
     if (failed_ != 0)
         wrong(std::to_string(failed_) + " tasks had a call that failed");
     if (ended_wrong_ != 0)

@@ -39,6 +39,7 @@ struct MovedLine {
 
 struct RunResult {
     std::uint64_t iterations = 0;
+    std::uint64_t all_iterations = 0;   // with the warm-up and the end
     Ps window = 0;
     unsigned periods = 0;          // grace periods in the window
     double drift = 0;              // second half of the window against the first, iterations; 0: equal

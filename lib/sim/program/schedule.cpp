@@ -16,7 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ranges>
+#include <span>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -116,7 +116,8 @@ std::string races_text()
 {
     constexpr std::size_t most = 3;
     std::string text;
-    for (const Race &race : explorer->races() | std::views::take(most))
+    const std::span<const Race> found = explorer->races();
+    for (const Race &race : found.first(std::min<std::size_t>(most, found.size())))
         text += "data race\n    " + access_text(race.first) + "\n    " + access_text(race.second) + "\n";
     return text;
 }
