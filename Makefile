@@ -28,6 +28,13 @@ ID      ?=
 TARGET  ?= maple_store_fuzz
 TIME    ?= 60
 FORK    ?= 0
+OPS     ?= 100000
+SEED    ?= 1
+FILES   ?=
+HUNT    ?=
+BASE    ?=
+HEAD    ?=
+REPO    ?=
 KMIRROR_PAGE_SHIFT ?= 12
 
 BITS    ?= 64
@@ -49,6 +56,9 @@ help:
 	@echo 'make check-generations      slab/ in each generation, with debugging and without: a table; also SAN=thread'
 	@echo 'make check-kernel KDIR=     the kernel'"'"'s own tests of the maple tree, unmodified, on this library'
 	@echo 'make check KDIR= IMPL=kernel   this project'"'"'s tests of the maple tree on the tree'"'"'s own lib/maple_tree.c'
+	@echo 'make diff KDIR= OPS= SEED=  random and recorded sequences on this maple tree and the tree'"'"'s own at once'
+	@echo 'make matrix KDIR=           tests (ours, the kernel'"'"'s) x maple tree (ours, the kernel'"'"'s), as one table'
+	@echo 'make ab RELEASE=1 BASE= HEAD=   the maple trees of two kernels (REPO=: of two revisions) measured in turn'
 	@echo 'make check-cmocka           cmocka'"'"'s own tests on the real library and on ours, verdict by verdict'
 	@echo 'make kernel-slabinfo KDIR=  the kernel'"'"'s own slabinfo on caches that SYSFS= (kmirror stress --sysfs) shows'
 	@echo 'make check-fiu              fiu-ctrl makes allocations of a running stress fail (fiu-utils)'

@@ -23,7 +23,7 @@ struct Target {
     bool must_fail = false;  // a planted bug: the rig works if it is found
 };
 
-extern const Target canary_fuzz, fault_config_fuzz, machine_string_fuzz, maple_fault_fuzz, maple_store_fuzz,
+extern const Target canary_fuzz, fault_config_fuzz, machine_string_fuzz, maple_diff_fuzz, maple_fault_fuzz, maple_store_fuzz,
     mm_fuzz, replay_log_fuzz, slub_debug_fuzz, slub_fuzz;
 
 // Every target of this program.

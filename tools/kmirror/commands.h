@@ -149,6 +149,15 @@ struct CompareOptions {
 };
 int compare_main(const CompareOptions& options);
 
+// kmirror ab: two kernels' maple trees, measured in turn. Runs `make ab`.
+struct AbOptions {
+    std::string base, head;  // kernel trees; with `repo` empty
+    std::string repo;        // a git work tree: the first workload is REV..REV
+    unsigned rounds = 15;    // of each workload on either side
+    std::vector<std::string> workloads;  // names; empty: all
+};
+int ab_main(const AbOptions& options);
+
 // Prints `kmirror: --OPTION VALUE is not possible; ALLOWED` on stderr; returns kBadInput.
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed);
 

@@ -97,6 +97,8 @@ int main(int argc, char** argv) {
     put_in_force(line, argv);
     if (line.stress.seed == 0) line.stress.seed = drawn_seed();
     switch (line.command) {
+        case Command::Ab:
+            return ab_main(line.ab);
         case Command::Stress:
             return stress_main(line.stress);
         case Command::Contention:

@@ -241,6 +241,18 @@ CLI::App* add_compare(CLI::App& app, CommandLine& line) {
     return sub;
 }
 
+CLI::App* add_ab(CLI::App& app, CommandLine& line) {
+    AbOptions& ab = line.ab;
+    CLI::App* sub = app.add_subcommand("ab", "the maple trees of two kernel trees, built and measured in turn");
+    add_text(*sub, "--a", "KDIR", "the base: a kernel tree, or a linux-*.tar.xz", ab.base);
+    add_text(*sub, "--b", "KDIR", "what is compared with it", ab.head);
+    add_text(*sub, "--repo", "DIR", "a git work tree; then REV..REV are its two revisions", ab.repo);
+    add_number(*sub, "--rounds", "on either side; default 15", ab.rounds, 1u, 1000u);
+    sub->add_option("WORKLOAD", ab.workloads,
+                    "brk1 mmap2 append random_insert spanning_store duplicate; default: all");
+    return sub;
+}
+
 CLI::App* add_faults(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand("faults", "the failure points and their attributes");
     add_text(*sub, "--export", "DIR",
@@ -355,8 +367,9 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* replay = add_replay(app, line);
     CLI::App* sim = add_sim(app, line);
     CLI::App* compare = add_compare(app, line);
+    CLI::App* ab = add_ab(app, line);
     const std::vector<std::pair<CLI::App*, Command>> commands = {
-        {stress, Command::Stress}, {contention, Command::Contention}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
+        {ab, Command::Ab}, {stress, Command::Stress}, {contention, Command::Contention}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
         {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults},
         {replay, Command::Replay}, {sim, Command::Sim}, {compare, Command::Compare}};
     app.require_subcommand(0, 1);

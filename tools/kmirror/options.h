@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim, Compare };
+enum class Command { None, Ab, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim, Compare };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -24,6 +24,7 @@ struct CommandLine {
     SlabinfoOptions slabinfo;
     SweepOptions sweep;
     FaultsOptions faults;
+    AbOptions ab;
     ReplayOptions replay;
     SimOptions sim;
     CompareOptions compare;

@@ -19,7 +19,7 @@ TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                   $(wildcard lib/kernel/tests/*.cpp lib/mm/tests/*.cpp lib/sim/tests/*.cpp radix-tree-tests/*.cpp \
                              tools/testing/*.cpp)) \
                 $(addprefix lib/sim/,engine.cpp coherence.cpp lines.cpp fiber.cpp machine.cpp explore.cpp strategy.cpp race.cpp) \
-                $(filter-out fuzz/engine.cpp fuzz/replay.cpp %_test.cpp,$(wildcard fuzz/*.cpp)) \
+                $(filter-out fuzz/engine.cpp fuzz/replay.cpp fuzz/maple_diff_fuzz.cpp %_test.cpp,$(wildcard fuzz/*.cpp)) \
                 $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp contention_report.cpp lkp_table.cpp compare_table.cpp results.cpp) $(wildcard $(addprefix tools/kmirror/,slab*.cpp strace_*.cpp replay*.cpp)))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
 BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp tools/bench/*.c) $(addprefix tools/kmirror/,table.cpp json.cpp))

@@ -129,6 +129,26 @@ check-impl: $(IMPL_OBJS) $(B)/libkmirror.a $(TEST_ARCHIVES)
 	+$(Q)$(KDIR_ENV) OBJECTS='$(IMPL_OBJS) $(TEST_ARCHIVES)' LIBS='$(B)/libkmirror.a $(TEST_LIBS) $(LIB_LIBS)' \
 	    tools/kdir/check-impl
 
+# Tests and implementations in all four pairs: tools/kdir/matrix.
+.PHONY: matrix
+matrix:
+	+$(Q)$(KDIR_ENV) tools/kdir/matrix
+
+# Both trees in one process: tools/kdir/maple-diff.
+DIFF_OBJS = $(call objects,$(sort $(wildcard tools/kdir/diff/*.cpp)) $(FUZZ_SHARED))
+.PHONY: diff
+diff: $(DIFF_OBJS) $(B)/libkmirror.a
+	+$(Q)$(KDIR_ENV) OBJECTS='$(DIFF_OBJS)' OPS='$(OPS)' SEED='$(SEED)' FILES='$(FILES)' HUNT='$(HUNT)' \
+	    tools/kdir/maple-diff
+
+# Two kernels' maple trees in one program, measured in turn: tools/kdir/ab-build.
+AB_OBJS = $(call objects,$(sort $(wildcard tools/kdir/ab/*.cpp)) tools/kmirror/lkp_table.cpp tools/kmirror/table.cpp)
+.PHONY: ab
+ab: $(AB_OBJS) $(B)/libkmirror.a
+	+$(Q)$(KDIR_ENV) BASE='$(BASE)' HEAD='$(HEAD)' REPO='$(REPO)' ARGS='$(ARGS)' WORK='$(B)/kdir/ab' OBJECTS='$(AB_OBJS)' \
+	    LIBS='$(B)/libkmirror.a $(FMT_LIBS) $(LIB_LIBS)' tools/kdir/ab-build
+-include $(patsubst %.o,%.d,$(DIFF_OBJS) $(AB_OBJS))
+
 # ---- mutations -------------------------------------------------------------------------------------------
 
 mutate:

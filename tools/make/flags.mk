@@ -10,11 +10,14 @@
 BUILDING := $(filter all lib tests sim explore published fuzz-programs check% kernel-% stress contention sweep bench bench-faults bench-instructions install \
                      compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
+# Beside a kernel's tree.
+BUILDING += $(filter diff ab,$(MAKECMDGOALS))
+
 # ---- bad input -------------------------------------------------------------------------------------------
 
 KNOWN := O SAN RELEASE FAULTS WERROR DEPS V PREFIX DESTDIR FILTER TESTS ARGS KDIR IMPL DEBUG_TREE SYSFS WHITEBOX BITS CMOCKA \
          CXX CC \
-         AREA ID TARGET TIME FORK \
+         AREA ID TARGET TIME FORK OPS SEED FILES HUNT BASE HEAD REPO \
          CXXFLAGS CFLAGS CPPFLAGS LDFLAGS \
          CCACHE AR NM OBJDUMP READELF MAKEFLAGS SHELL
 GIVEN := $(foreach v,$(filter-out KMIRROR_%,$(.VARIABLES)), \
@@ -53,7 +56,7 @@ $(error PREFIX=$(PREFIX) is not possible; PREFIX is an absolute path without bla
 endif
 endif
 
-ifneq ($(filter check-kernel,$(MAKECMDGOALS))$(filter kernel,$(IMPL)),)
+ifneq ($(filter check-kernel diff matrix,$(MAKECMDGOALS))$(filter kernel,$(IMPL)),)
 ifeq ($(wildcard $(KDIR)),)
 $(error KDIR=$(KDIR) is not there; KDIR is a kernel tree, or a linux-*.tar.xz)
 endif

@@ -3,7 +3,8 @@
 # The fuzz targets: one program each, B/fuzz/NAME. With SAN=fuzz (clang) they hold libFuzzer; else a main that
 # replays files; with SAN=extern the engine is the caller's. tools/make/fuzz runs them.
 
-FUZZ_TARGETS := $(sort $(patsubst fuzz/%.cpp,%,$(wildcard fuzz/*_fuzz.cpp)))
+# Beside a kernel's tree only where KDIR names one.
+FUZZ_TARGETS := $(sort $(filter-out $(if $(KDIR),,maple_diff_fuzz),$(patsubst fuzz/%.cpp,%,$(wildcard fuzz/*_fuzz.cpp))))
 FUZZ_SHARED  := $(sort $(filter-out fuzz/engine.cpp fuzz/replay.cpp fuzz/target_list.cpp %_test.cpp \
                   %_fuzz.cpp,$(wildcard fuzz/*.cpp)) tools/testing/sanitizers.cpp lib/mm/tests/pages.cpp \
                   $(addprefix tools/kmirror/,replay_maps.cpp strace_line.cpp strace_log.cpp))
@@ -24,6 +25,17 @@ endef
 $(foreach t,$(FUZZ_TARGETS),$(eval $(call fuzz-rule,$t)))
 -include $(foreach t,$(FUZZ_TARGETS),$(foreach m,engine replay,$(B)/fuzz/$t.$m.d)) \
          $(patsubst %.o,%.d,$(call objects,$(FUZZ_SHARED) $(wildcard fuzz/*_fuzz.cpp)))
+
+# The kernel's tree of maple_diff_fuzz. Made anew each time: nobody knows what has changed in KDIR.
+ifneq ($(KDIR),)
+$(B)/fuzz/maple_diff_fuzz: $(call objects,tools/kdir/diff/pair.cpp tools/kdir/diff/known.cpp) \
+                           $(addprefix $(B)/fuzz/kdir/,maple.o nodes.o)
+$(B)/fuzz/kdir/nodes.o: $(B)/fuzz/kdir/maple.o
+$(B)/fuzz/kdir/maple.o: always
+	$(call say,KDIR,$(KDIR))
+	$(Q)$(KDIR_ENV) KDIR_CACHE_NAME=maple_node_kdir tools/kdir/implement $(B)/fuzz/kdir kdir_
+.PHONY: always
+endif
 
 .PHONY: fuzz fuzz-smoke fuzz-programs
 fuzz-programs: $(FUZZ_PROGRAMS)
