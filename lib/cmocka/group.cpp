@@ -18,6 +18,7 @@
 #include <memory>
 
 #include "include/cmocka.h"
+#include "lib/cmocka/injected.h"
 #include "lib/cmocka/memory.h"
 #include "lib/cmocka/output.h"
 #include "lib/cmocka/report.h"
@@ -132,14 +133,23 @@ public:
             ADD_FAILURE_AT(nullptr, -1) << group_.setup_message << "\ngroup setup failed, so it was not run";
             return;
         }
+        forget_injections(group_.name + "." + case_.name);
         CaseRun(group_, case_).run();
         group_.last_run = &case_;
+        if (case_.status == Status::Failed || case_.status == Status::Error) tell_injections();
         if (case_.status == Status::Skipped) GTEST_SKIP();
         // A non-zero return value has no failure of its own.
         if (case_.status == Status::Error && !HasFailure()) ADD_FAILURE_AT(nullptr, -1) << case_.message;
     }
 
 private:
+    void tell_injections() {
+        const std::string log = take_injections();
+        if (log.empty()) return;
+        case_.message += "\n" + log;
+        ADD_FAILURE_AT(nullptr, -1) << log;
+    }
+
     static Group& current() {
         return *groups().at(::testing::UnitTest::GetInstance()->current_test_suite()->name());
     }

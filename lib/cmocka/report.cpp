@@ -128,6 +128,8 @@ void start_googletest() {
     ::testing::InitGoogleTest(&argc, raw.data());
 }
 
+std::string program_name() { return arguments.empty() ? "" : arguments[0]; }
+
 void merge_report() {
     if (format.empty()) return;
     const std::string group = contents(own_file);

@@ -4,10 +4,15 @@
 // group alone, and the file that the user named gets them all.
 #pragma once
 
+#include <string>
+
 namespace kmirror::cmocka {
 
 // InitGoogleTest() with the arguments of the process, once.
 void start_googletest();
+
+// How the process was started.
+std::string program_name();
 
 // Adds the report of the group that just ran to the user's file.
 void merge_report();
