@@ -89,6 +89,14 @@ public:
 
     std::uint64_t refused() const override { return failed_; }
 
+    Memory memory() const override
+    {
+        Memory sum;
+        for (slab_ops_cache *cache : caches_)
+            sum = sum + memory_of(cache);
+        return sum;
+    }
+
     std::vector<std::string> finish() override
     {
         std::vector<std::string> wrong;

@@ -3,12 +3,31 @@
 // The end of a load's cache: valid, empty, gone.
 #pragma once
 
+#include "slab/stress_load.h"
+
 #include <kmirror/slab_ops.h>
 
 #include <string>
 #include <vector>
 
 namespace kmirror::stress {
+
+inline Memory memory_of(slab_ops_cache *cache)
+{
+    if (!cache)
+        return {};
+    slab_ops_counts counts{};
+    slab_ops_geometry geometry{};
+    kmirror_slab_ops()->counts(cache, -1, &counts);
+    kmirror_slab_ops()->geometry(cache, &geometry);
+    return {counts.slabs,        counts.partial_slabs, counts.total_objects,
+            counts.used_objects, counts.barn_objects,  counts.slabs << geometry.order << 2};
+}
+inline Memory operator+(Memory a, const Memory &b)
+{
+    return {a.slabs + b.slabs, a.partial + b.partial, a.objects + b.objects,
+            a.used + b.used,   a.sheaved + b.sheaved, a.kib + b.kib};
+}
 
 // Checks, shrinks and destroys a cache whose objects are all free or on their way; what is wrong goes into
 // `wrong`.

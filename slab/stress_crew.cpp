@@ -32,11 +32,28 @@ std::uint64_t Lane::now_ns()
     return static_cast<std::uint64_t>(Clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
+namespace {
+std::atomic<bool> stopping{false};
+}
+
+void request_stop() { stopping.store(true, std::memory_order_relaxed); }
+bool stop_requested() { return stopping.load(std::memory_order_relaxed); }
+
 // ---- figures ----------------------------------------------------------------------------------------
 
 double Figures::operations_per_second_per_cpu() const
 {
     return seconds > 0 ? static_cast<double>(operations) / seconds / cpus : 0;
+}
+
+double Figures::fairness() const
+{
+    double sum = 0, squares = 0;
+    for (const double rate : rates) {
+        sum += rate;
+        squares += rate * rate;
+    }
+    return squares > 0 ? sum * sum / (squares * static_cast<double>(rates.size())) : 0;
 }
 
 kmirror_lock_stat Figures::lock(const char *name) const
@@ -76,6 +93,35 @@ std::vector<Lane> new_lanes(const Plan &plan)
     }
     return lanes;
 }
+
+void forget(std::vector<Lane> &lanes)
+{
+    for (Lane &lane : lanes) {
+        lane.operations = 0;
+        lane.busy_ns = 0;
+        lane.latency = {};
+    }
+}
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Keeps kMemoryPoints points, evenly spread over `seconds`.
+class MemoryLog {
+public:
+    explicit MemoryLog(double seconds) : step_(seconds / kMemoryPoints) {}
+
+    void take(const Load &load, double now)
+    {
+        if (now < next_ || points.size() == kMemoryPoints)
+            return;
+        points.push_back({now, load.memory()});
+        next_ = now + step_;
+    }
+    std::vector<MemoryPoint> points;
+
+private:
+    double step_, next_ = 0;
+};
 
 std::uint64_t operations_of(const std::vector<Lane> &lanes)
 {
@@ -127,7 +173,9 @@ void Crew::round(Load &load, std::vector<Lane> &lanes)
     const auto work = [&](Lane &lane) {
         if (plan_.grace_period)
             kmirror_rcu_run();
+        const std::uint64_t start = Lane::now_ns();
         load.batch(lane);
+        lane.busy_ns += Lane::now_ns() - start;
     };
     const auto batch = [&](std::size_t i) {
         (void)threads_->begun.load(std::memory_order_acquire); // (T1)
@@ -151,18 +199,36 @@ Figures Crew::run(Load &load, double seconds, const std::function<void(std::uint
     std::vector<Lane> lanes = new_lanes(plan_);
     const unsigned long injected_before = kmirror_fault_log_total();
     threads_->refused = 0;
+    if (plan_.warm)
+        warm_up(load, lanes);
     kmirror_lockstat_reset();
     kmirror_lockstat_enable(true);
+    MemoryLog log(seconds);
     const Clock::time_point start = Clock::now();
-    std::chrono::duration<double> elapsed{};
+    double elapsed = 0;
     do {
         round(load, lanes);
         tick(operations_of(lanes));
-        elapsed = Clock::now() - start;
-    } while (elapsed.count() < seconds ||
-             (enough && elapsed.count() < seconds + kMostExtraSeconds && !enough()));
+        elapsed = seconds_since(start);
+        log.take(load, elapsed);
+    } while (!stop_requested() &&
+             (elapsed < seconds || (enough && elapsed < seconds + kMostExtraSeconds && !enough())));
     kmirror_lockstat_enable(false);
-    return figures_of(load, lanes, elapsed.count(), kmirror_fault_log_total() - injected_before);
+    Figures figures = figures_of(load, lanes, elapsed, kmirror_fault_log_total() - injected_before);
+    figures.memory = std::move(log.points);
+    return figures;
+}
+
+void Crew::warm_up(Load &load, std::vector<Lane> &lanes)
+{
+    const Clock::time_point start = Clock::now();
+    unsigned long before = 0;
+    do {
+        before = load.slabs();
+        for (unsigned i = 0; i < kSteadyRounds; i++)
+            round(load, lanes);
+    } while (!stop_requested() && seconds_since(start) < kMostWarmSeconds && load.slabs() > before + before / 50);
+    forget(lanes);
 }
 
 Figures Crew::run_rounds(Load &load, unsigned warm, unsigned rounds,
@@ -175,10 +241,7 @@ Figures Crew::run_rounds(Load &load, unsigned warm, unsigned rounds,
         round(load, lanes);
         tick(operations_of(lanes));
     }
-    for (Lane &lane : lanes) {
-        lane.operations = 0;
-        lane.latency = {};
-    }
+    forget(lanes);
     kmirror_lockstat_reset();
     kmirror_lockstat_enable(true);
     const Clock::time_point start = Clock::now();
@@ -198,8 +261,11 @@ Figures Crew::figures_of(Load &load, const std::vector<Lane> &lanes, double seco
     figures.cpus = plan_.cpus;
     figures.operations = operations_of(lanes);
     figures.locks = all_locks();
-    for (const Lane &lane : lanes)
+    for (const Lane &lane : lanes) {
         figures.latency.merge(lane.latency);
+        figures.rates.push_back(1e9 * static_cast<double>(lane.operations) /
+                                static_cast<double>(std::max<std::uint64_t>(lane.busy_ns, 1)));
+    }
     figures.slabs = load.slabs();
     figures.injected = injected;
     figures.refused = load.refused();

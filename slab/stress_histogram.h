@@ -21,6 +21,7 @@ public:
     {
         counts_[bucket_of(ns)]++;
         max_ = std::max(max_, ns);
+        sum_ += ns;
         total_++;
     }
 
@@ -29,6 +30,7 @@ public:
         for (std::size_t i = 0; i < counts_.size(); i++)
             counts_[i] += other.counts_[i];
         max_ = std::max(max_, other.max_);
+        sum_ += other.sum_;
         total_ += other.total_;
     }
 
@@ -44,6 +46,7 @@ public:
     }
 
     std::uint64_t max() const { return max_; }
+    double mean() const { return total_ ? static_cast<double>(sum_) / static_cast<double>(total_) : 0; }
     std::uint64_t count() const { return total_; }
 
 private:
@@ -67,7 +70,7 @@ private:
     }
 
     std::array<std::uint64_t, (64 - kPartBits + 1) * kParts> counts_{};
-    std::uint64_t max_ = 0, total_ = 0;
+    std::uint64_t max_ = 0, sum_ = 0, total_ = 0;
 };
 
 } // namespace kmirror::stress

@@ -37,6 +37,27 @@ struct Plan {
     // Operations of one batch; 0: the load's own number. Not 0: RCU goes by steps (<kmirror/rcu.h>), each CPU
     // runs its callbacks at the start of a batch, and each round ends with a grace period.
     unsigned grace_period = 0;
+    bool one_mm = false;       // loads on lib/mm share one address space, as threads do, instead of one each
+    bool warm = false;         // Crew::run() begins to count when the number of slabs is steady
+};
+
+// For Plan::warm: so many rounds bring less than 2 % of slabs, or so many seconds have passed.
+inline constexpr unsigned kSteadyRounds = 8;
+inline constexpr double kMostWarmSeconds = 2;
+
+// Runs end after the round that is under way, from now on. Async-signal-safe.
+void request_stop();
+bool stop_requested();
+
+// Memory of a load's caches.
+struct Memory {
+    unsigned long slabs = 0, partial = 0;            // slabs, and those on partial lists
+    unsigned long objects = 0, used = 0, sheaved = 0; // objects of all slabs; taken out of them; in barns
+    unsigned long kib = 0;                           // of slabs, none of it reclaimable
+};
+struct MemoryPoint {
+    double seconds; // since the counting began
+    Memory memory;
 };
 
 // How much longer than asked a run may go on to see what it waits for.
@@ -52,7 +73,10 @@ struct alignas(64) Lane {
     unsigned cpu = 0;
     std::mt19937_64 random;
     std::uint64_t operations = 0;
+    std::uint64_t busy_ns = 0; // in batches
     Histogram latency;
+
+    static std::uint64_t now_ns();
 
     // Performs one operation, counts it, and times it if its turn has come.
     template <class Operation>
@@ -70,7 +94,6 @@ private:
         std::uint64_t start = now_ns();
         ~Stopwatch() { lane.latency.record(now_ns() - start); }
     };
-    static std::uint64_t now_ns();
 };
 
 // Something to do, in batches of a few hundred microseconds.
@@ -81,8 +104,9 @@ public:
     // Some work on `lane.cpu`, which the calling thread runs on. Many CPUs at once.
     virtual void batch(Lane &lane) = 0;
 
-    // Slabs of the caches that the load is about, while nobody works; 0 where it does not say.
-    virtual unsigned long slabs() const { return 0; }
+    // Of the caches that the load is about, while nobody works; all 0 where it does not say.
+    unsigned long slabs() const { return memory().slabs; }
+    virtual Memory memory() const { return {}; }
 
     // Operations that got no memory and changed nothing. As many as failures were injected are none of the
     // load's business; more are wrong. 0 where finish() tells of them itself.
@@ -113,8 +137,19 @@ std::span<const LoadKind> mm_loads();
 // Caches of the load's own (stress_slab.cpp).
 std::span<const LoadKind> slab_loads();
 
+// Ways of using memory, on caches of the load's own (stress_patterns.cpp).
+std::span<const LoadKind> pattern_loads();
+
+// The tree under readers (stress_tree.cpp).
+std::span<const LoadKind> tree_loads();
+
+// All of them.
+std::vector<const LoadKind *> all_loads();
+
 // NULL: there is none of that name.
 const LoadKind *load_by_name(std::string_view name);
+
+inline constexpr std::size_t kMemoryPoints = 60;
 
 // What a run showed.
 struct Figures {
@@ -124,11 +159,15 @@ struct Figures {
     Histogram latency;                    // ns of one operation
     std::vector<kmirror_lock_stat> locks; // by class
     unsigned long slabs = 0;              // Load::slabs() after the last round
+    std::vector<double> rates;            // of each lane, operations a second while it was at work
+    std::vector<MemoryPoint> memory;      // at most kMemoryPoints, from the first round to the last
     std::uint64_t injected = 0;           // failures, see <kmirror/fault.h>
     std::uint64_t refused = 0;            // Load::refused()
     std::vector<std::string> wrong;
 
     double operations_per_second_per_cpu() const;
+    // Jain's index of the rates: 1 when all lanes are as fast, 1 / lanes when one is and the others stand.
+    double fairness() const;
     // All zero if the class was never used.
     kmirror_lock_stat lock(const char *name) const;
     // Acquisitions of that class for each 1000 operations.
@@ -156,6 +195,7 @@ public:
 private:
     struct Threads; // TBB
     void round(Load &load, std::vector<Lane> &lanes);
+    void warm_up(Load &load, std::vector<Lane> &lanes);
     Figures figures_of(Load &load, const std::vector<Lane> &lanes, double seconds, std::uint64_t injected);
 
     Plan plan_;

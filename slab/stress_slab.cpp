@@ -149,13 +149,7 @@ public:
             step_(hands_[lane.index], lane);
     }
 
-    unsigned long slabs() const override
-    {
-        slab_ops_counts counts{};
-        if (cache_)
-            ops().counts(cache_, -1, &counts);
-        return counts.slabs;
-    }
+    Memory memory() const override { return memory_of(cache_); }
 
     std::vector<std::string> finish() override
     {

@@ -17,12 +17,14 @@
 #include <kmirror/maple_ops.h>
 #include <kmirror/slab_ops.h>
 
+#include <algorithm>
 #include <atomic>
 
 namespace kmirror::stress {
 namespace {
 
 constexpr unsigned long kStride = 16, kLength = 8, kRanges = 20000;
+constexpr unsigned long kScatter = 7919; // a prime that does not divide kRanges
 constexpr unsigned kStepsPerBatch = 1500;
 constexpr unsigned kReadsInTen = 8;
 constexpr unsigned kLongest = 40; // ranges that one erase covers: some cross nodes
@@ -30,9 +32,24 @@ constexpr unsigned kLongest = 40; // ranges that one erase covers: some cross no
 const maple_ops &ops() { return *kmirror_maple_ops(); }
 void *value_of(unsigned long range) { return maple_ops_value(range); }
 
+// Zipf's distribution with exponent 1; which ranges are wanted most has nothing to do with where they lie.
+unsigned long skewed(std::mt19937_64 &random)
+{
+    static const std::vector<double> sums = [] {
+        std::vector<double> all(kRanges);
+        double sum = 0;
+        for (unsigned long k = 0; k < kRanges; k++)
+            all[k] = sum += 1.0 / static_cast<double>(k + 1);
+        return all;
+    }();
+    const double at = std::uniform_real_distribution<double>(0, sums.back())(random);
+    const auto rank = static_cast<unsigned long>(std::lower_bound(sums.begin(), sums.end(), at) - sums.begin());
+    return std::min(rank, kRanges - 1) * kScatter % kRanges;
+}
+
 class TreeLoad final : public Load {
 public:
-    explicit TreeLoad(int sheaf_capacity)
+    TreeLoad(int sheaf_capacity, bool skewed) : skewed_(skewed)
     {
         const int before = kmirror_slab_ops()->set_sheaf_capacity(sheaf_capacity);
         renewed_ = ops().cache_renew && ops().cache_renew() == 0;
@@ -46,7 +63,7 @@ public:
     void batch(Lane &lane) override
     {
         for (unsigned step = 0; tree_ && step < kStepsPerBatch; step++) {
-            const unsigned long range = lane.random() % kRanges;
+            const unsigned long range = skewed_ ? skewed(lane.random) : lane.random() % kRanges;
             if (lane.random() % 10 < kReadsInTen)
                 lane.random() % 8 ? look_up(lane, range) : walk(lane, range);
             else
@@ -116,6 +133,7 @@ private:
         ops().read_unlock();
     }
 
+    bool skewed_;
     maple_ops_tree *tree_ = nullptr;
     bool renewed_ = false;
     std::atomic<std::uint64_t> lies_{0}, failed_{0};
@@ -125,7 +143,25 @@ private:
 
 std::unique_ptr<Load> new_tree_load(const Plan &, int sheaf_capacity)
 {
-    return std::make_unique<TreeLoad>(sheaf_capacity);
+    return std::make_unique<TreeLoad>(sheaf_capacity, false);
 }
+
+namespace {
+
+std::unique_ptr<Load> new_skewed_load(const Plan &, int sheaf_capacity)
+{
+    return std::make_unique<TreeLoad>(sheaf_capacity, true);
+}
+
+constexpr const char *kLocks = "maple_node; the tree's lock, list_lock, barn lock; readers take none";
+
+constexpr LoadKind kTreeKinds[] = {
+    {"tree", "an index looked up, or a range stored", kLocks, new_tree_load},
+    {"tree_zipf", "the same, the k-th most wanted range 1/k as often as the first", kLocks, new_skewed_load},
+};
+
+} // namespace
+
+std::span<const LoadKind> tree_loads() { return kTreeKinds; }
 
 } // namespace kmirror::stress

@@ -38,8 +38,18 @@ struct StressOptions {
     std::string trace;       // file for the tree's trace points; empty: none
     std::string sysfs;       // folder for the caches as /sys/kernel/slab, kept fresh; empty: none
     bool quiet = false;      // no live line
+    bool live = false;       // the hottest locks as a table instead of the line
+    // With a workload the command measures it, and compares nothing by itself.
+    std::string workload;        // names with commas, or "all"; empty: the mixed load
+    std::string tasks;           // numbers with commas; empty: one for each CPU of the machine
+    std::string mode = "process";   // or "thread": one address space for all tasks
+    std::string sheaves = "32";  // capacities with commas
+    unsigned repeat = 1;
+    bool ktap = false;           // results as KTAP, nothing else
+    bool lock_stat = false;      // print all lock classes as /proc/lock_stat does
 };
 int stress_main(const StressOptions& options);
+int workload_main(const StressOptions& options);  // stress_main() with a workload
 
 // kmirror contention: counts of list_lock and barn lock by generation and sheaf capacity. Without --machine the
 // machine has two CPUs for each of the host's and two nodes.
@@ -157,6 +167,12 @@ struct AbOptions {
     std::vector<std::string> workloads;  // names; empty: all
 };
 int ab_main(const AbOptions& options);
+
+// kmirror report: the result files of a folder as one HTML page.
+struct ReportOptions {
+    std::string folder;  // of *.json; report.html is written there
+};
+int report_main(const ReportOptions& options);
 
 // Prints `kmirror: --OPTION VALUE is not possible; ALLOWED` on stderr; returns kBadInput.
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed);

@@ -113,6 +113,8 @@ int main(int argc, char** argv) {
             return faults_main(line.faults);
         case Command::Replay:
             return replay_main(line.replay);
+        case Command::Report:
+            return report_main(line.report);
         case Command::Compare:
             return compare_main(line.compare);
         case Command::Sim:

@@ -75,6 +75,20 @@ void add_fault(CLI::App& app, CommandLine& line) {
              "failure points, such as 'failslab:probability=1,times=-1'; see kmirror faults", line.fault);
 }
 
+// One of a few words.
+void add_choice(CLI::App& app, const std::string& name, const std::string& help, std::string& target,
+                std::vector<std::string> choices) {
+    std::string allowed;
+    for (const std::string& choice : choices) allowed += (allowed.empty() ? "" : ", ") + choice;
+    add(app, name, "WORD", help + ": " + allowed, [&target, name, choices, allowed](const std::string& value) {
+        if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
+            bad_option(name, value, name + " takes one of " + allowed);
+            throw Refused{};
+        }
+        target = value;
+    });
+}
+
 CLI::App* add_stress(CLI::App& app, CommandLine& line) {
     StressOptions& stress = line.stress;
     CLI::App* sub =
@@ -91,6 +105,17 @@ CLI::App* add_stress(CLI::App& app, CommandLine& line) {
              "default: KMIRROR_SLAB, or sheaves",
              stress.slab);
     add_text(*sub, "--json", "FILE", "write the results there as well", stress.json);
+    add_text(*sub, "--workload", "NAMES",
+             "measure these, with commas, or all: mmap2, brk1, list_lock_storm, cross_cpu and others; the options up "
+             "to --lock-stat are of it",
+             stress.workload);
+    add_text(*sub, "--tasks", "LIST", "numbers of tasks, with commas; default: one a CPU", stress.tasks);
+    add_choice(*sub, "--mode", "an address space for each task, or one for all", stress.mode, {"process", "thread"});
+    add_text(*sub, "--sheaves", "LIST", "objects in a sheaf, with commas; default 32", stress.sheaves);
+    add_number(*sub, "--repeat", "runs of each setting; default 1", stress.repeat, 1u, 1000u);
+    sub->add_flag("--lock-stat", stress.lock_stat, "print the lock classes as /proc/lock_stat does");
+    sub->add_flag("--ktap", stress.ktap, "results as KTAP, as KUnit prints them, and nothing else");
+    sub->add_flag("--live", stress.live, "a table of the hottest locks on the terminal");
     add_text(*sub, "--sysfs", "DIR", "keep the caches there as /sys/kernel/slab, for kmirror slabinfo",
              stress.sysfs);
     add_text(*sub, "--trace", "FILE", kTraceHelp, stress.trace);
@@ -130,20 +155,6 @@ CLI::App* add_machine(CLI::App& app, CommandLine& line) {
     sub->add_flag("--json", line.show.json, "as JSON");
     add_world(*sub, line);
     return sub;
-}
-
-// One of a few words.
-void add_choice(CLI::App& app, const std::string& name, const std::string& help, std::string& target,
-                std::vector<std::string> choices) {
-    std::string allowed;
-    for (const std::string& choice : choices) allowed += (allowed.empty() ? "" : ", ") + choice;
-    add(app, name, "WORD", help + ": " + allowed, [&target, name, choices, allowed](const std::string& value) {
-        if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
-            bad_option(name, value, name + " takes one of " + allowed);
-            throw Refused{};
-        }
-        target = value;
-    });
 }
 
 CLI::App* add_slabinfo(CLI::App& app, CommandLine& line) {
@@ -250,6 +261,12 @@ CLI::App* add_ab(CLI::App& app, CommandLine& line) {
     add_number(*sub, "--rounds", "on either side; default 15", ab.rounds, 1u, 1000u);
     sub->add_option("WORKLOAD", ab.workloads,
                     "brk1 mmap2 append random_insert spanning_store duplicate; default: all");
+    return sub;
+}
+
+CLI::App* add_report(CLI::App& app, CommandLine& line) {
+    CLI::App* sub = app.add_subcommand("report", "the result files of a folder as one HTML page, report.html there");
+    sub->add_option("DIR", line.report.folder, "folder with files of --json")->required();
     return sub;
 }
 
@@ -368,10 +385,12 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* sim = add_sim(app, line);
     CLI::App* compare = add_compare(app, line);
     CLI::App* ab = add_ab(app, line);
+    CLI::App* report = add_report(app, line);
     const std::vector<std::pair<CLI::App*, Command>> commands = {
         {ab, Command::Ab}, {stress, Command::Stress}, {contention, Command::Contention}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
         {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults},
-        {replay, Command::Replay}, {sim, Command::Sim}, {compare, Command::Compare}};
+        {replay, Command::Replay}, {sim, Command::Sim}, {compare, Command::Compare},
+        {report, Command::Report}};
     app.require_subcommand(0, 1);
     app.allow_extras();
     for (const auto& [each, command] : commands) each->allow_extras();

@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Ab, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim, Compare };
+enum class Command { None, Ab, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim, Compare, Report };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -28,6 +28,7 @@ struct CommandLine {
     ReplayOptions replay;
     SimOptions sim;
     CompareOptions compare;
+    ReportOptions report;
 };
 
 // Reads the arguments. Prints help and version on stdout and one line about a mistake on stderr.

@@ -238,6 +238,8 @@ std::string capacity_text(int capacity)
 
 int stress_main(const StressOptions &options)
 {
+    if (!options.workload.empty())
+        return workload_main(options);
     Generations generations;
     if (const int status = check(options, generations); status != kDone)
         return status;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What the parts of kmirror stress --workload hand each other: the repeats of a setting, and the presentations.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "slab/stress_load.h"
+#include "tools/kmirror/commands.h"
+#include "tools/kmirror/results.h"
+#include "tools/kmirror/stress_counters.h"
+
+namespace kmirror::command {
+
+struct WorkloadRun {
+    stress::Figures figures;
+    Counters counters;  // of the processor, over the run
+};
+
+// One setting with its repeats.
+struct WorkloadSetting {
+    const stress::LoadKind *load;
+    std::string generation;
+    int capacity;    // objects in a sheaf; 0: none
+    unsigned tasks;
+    bool threads;    // one address space; else one for each task
+    std::vector<WorkloadRun> runs;
+
+    std::string name() const;
+    const char *mode() const { return threads ? "thread" : "process"; }
+    const char *per_task() const { return threads ? "per_thread_ops" : "per_process_ops"; }
+};
+
+// The figures of all repeats, for comparisons.
+std::vector<Series> workload_series(const WorkloadSetting &setting);
+
+void print_workloads(const std::vector<WorkloadSetting> &settings, const StressOptions &options, bool stopped);
+
+// One subtest of KTAP with a result for each setting; a comment tells what was wrong, or how fast it was.
+void print_ktap(const std::vector<WorkloadSetting> &settings, std::FILE *out);
+
+// The lock classes of a run in the form of /proc/lock_stat, version 0.4: times in microseconds. What is not
+// counted here (bounces between CPUs, shortest times) is 0.
+void print_lock_stat(const std::vector<kmirror_lock_stat> &locks, std::FILE *out);
+
+// Schema "kmirror-stress", version 3.
+Json workload_json(const std::vector<WorkloadSetting> &settings, const StressOptions &options, bool stopped);
+
+// Of all settings: what went wrong, one line each.
+std::vector<std::string> wrong_of(const std::vector<WorkloadSetting> &settings);
+
+}  // namespace kmirror::command
