@@ -44,7 +44,7 @@ SAN ?= $(SAN_DEFAULT)
 
 include tools/make/flags.mk
 
-.PHONY: help deps all lib tests fuzz check check-unit check-generations check-kernel check-instrumentable check-fastpath mutate stress contention sweep bench bench-faults bench-instructions install clean
+.PHONY: help deps all lib tests fuzz check check-unit check-generations check-kernel check-instrumentable check-fastpath mutate stress contention soak sweep bench bench-faults bench-instructions install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -69,6 +69,7 @@ help:
 	@echo 'make fuzz TARGET= TIME=     a fuzz target for TIME seconds (clang); FORK=N: in N processes; fuzz/README.md'
 	@echo 'make fuzz-smoke             every fuzz target for 30 s, two at a time'
 	@echo 'make contention             list_lock and barn lock by generation and sheaf capacity; ARGS= as there'
+	@echo 'make soak                   random workloads, threads, failures, CPUs off and on, for 20 minutes; ARGS= as there'
 	@echo 'make explore                interleavings of small scenarios, with races; ARGS="scenario=tree schedules=10000"'
 	@echo 'make published              published figures of these allocators beside those of the simulated machines'
 	@echo 'make sweep                  each allocation of each call fails in turn; ARGS= goes to kmirror sweep'

@@ -174,6 +174,14 @@ struct ReportOptions {
 };
 int report_main(const ReportOptions& options);
 
+// kmirror soak: everything at random for a long time. The machine as for contention.
+struct SoakOptions {
+    double seconds = 1200;
+    std::uint64_t seed = 0;  // of what is drawn; never 0 when the subcommand runs
+    bool quiet = false;      // no live line
+};
+int soak_main(const SoakOptions& options);
+
 // Prints `kmirror: --OPTION VALUE is not possible; ALLOWED` on stderr; returns kBadInput.
 int bad_option(std::string_view option, std::string_view value, std::string_view allowed);
 

@@ -91,11 +91,12 @@ std::uint64_t drawn_seed() { return (get_random_u32() & 0x7fffffffu) + std::uint
 int main(int argc, char** argv) {
     CommandLine line = read_command_line(argc, argv);
     if (line.command == Command::None) return line.status;
-    if (line.command == Command::Contention && line.machine.empty() &&
+    if ((line.command == Command::Contention || line.command == Command::Soak) && line.machine.empty() &&
         std::getenv("KMIRROR_MACHINE") == nullptr)
         line.machine = contention_machine();
     put_in_force(line, argv);
     if (line.stress.seed == 0) line.stress.seed = drawn_seed();
+    if (line.soak.seed == 0) line.soak.seed = drawn_seed();
     switch (line.command) {
         case Command::Ab:
             return ab_main(line.ab);
@@ -113,6 +114,8 @@ int main(int argc, char** argv) {
             return faults_main(line.faults);
         case Command::Replay:
             return replay_main(line.replay);
+        case Command::Soak:
+            return soak_main(line.soak);
         case Command::Report:
             return report_main(line.report);
         case Command::Compare:

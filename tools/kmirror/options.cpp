@@ -270,6 +270,17 @@ CLI::App* add_report(CLI::App& app, CommandLine& line) {
     return sub;
 }
 
+CLI::App* add_soak(CLI::App& app, CommandLine& line) {
+    SoakOptions& soak = line.soak;
+    CLI::App* sub = app.add_subcommand(
+        "soak", "random workloads, generations, threads and failures while CPUs go off and on; validated each second");
+    add_number(*sub, "--seconds", "default 1200", soak.seconds, kMinSeconds, kMaxSeconds, "a number of seconds");
+    add_number<std::uint64_t>(*sub, "--seed", "of what is drawn; default: drawn", soak.seed, 1, ~std::uint64_t{0});
+    sub->add_flag("--quiet", soak.quiet, "no live line");
+    add_world(*sub, line);
+    return sub;
+}
+
 CLI::App* add_faults(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand("faults", "the failure points and their attributes");
     add_text(*sub, "--export", "DIR",
@@ -386,11 +397,12 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* compare = add_compare(app, line);
     CLI::App* ab = add_ab(app, line);
     CLI::App* report = add_report(app, line);
+    CLI::App* soak = add_soak(app, line);
     const std::vector<std::pair<CLI::App*, Command>> commands = {
         {ab, Command::Ab}, {stress, Command::Stress}, {contention, Command::Contention}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
         {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults},
         {replay, Command::Replay}, {sim, Command::Sim}, {compare, Command::Compare},
-        {report, Command::Report}};
+        {report, Command::Report}, {soak, Command::Soak}};
     app.require_subcommand(0, 1);
     app.allow_extras();
     for (const auto& [each, command] : commands) each->allow_extras();

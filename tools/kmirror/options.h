@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Ab, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim, Compare, Report };
+enum class Command { None, Ab, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim, Compare, Report, Soak };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -29,6 +29,7 @@ struct CommandLine {
     SimOptions sim;
     CompareOptions compare;
     ReportOptions report;
+    SoakOptions soak;
 };
 
 // Reads the arguments. Prints help and version on stdout and one line about a mistake on stderr.

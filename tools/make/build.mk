@@ -150,6 +150,9 @@ all: $(addprefix $(B)/,libkmirror.a libkmirror.so libkmirror-cmocka.a kmirror)
 stress: $(B)/kmirror
 	$(Q)$(B)/kmirror stress $(ARGS)
 
+soak: $(B)/kmirror
+	$(Q)$(B)/kmirror soak $(ARGS)
+
 contention: $(B)/kmirror
 	$(Q)$(B)/kmirror contention $(ARGS)
 

@@ -7,7 +7,7 @@
 #   LIB_LIBS ...       what the library, the tests, the command and the benchmarks link
 # A wrong value ends make with one line and exit status 2 before anything is written.
 
-BUILDING := $(filter all lib tests sim explore published fuzz-programs check% kernel-% stress contention sweep bench bench-faults bench-instructions install \
+BUILDING := $(filter all lib tests sim explore published fuzz-programs check% kernel-% stress contention soak sweep bench bench-faults bench-instructions install \
                      compile_commands.json instrumented plain-lib $(O)/%,$(MAKECMDGOALS))
 
 # Beside a kernel's tree.
@@ -63,7 +63,7 @@ endif
 endif
 
 NARROW := $(filter 32,$(BITS))
-ONLY_64 := $(filter all stress contention bench bench-faults install check-instrumentable check-fastpath compile_commands.json,$(MAKECMDGOALS))
+ONLY_64 := $(filter all stress contention soak bench bench-faults install check-instrumentable check-fastpath compile_commands.json,$(MAKECMDGOALS))
 ifneq ($(and $(NARROW),$(ONLY_64)),)
 $(error BITS=32 is not possible for $(firstword $(ONLY_64)); it is for lib, tests, check and check-kernel)
 endif
