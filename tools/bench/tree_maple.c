@@ -115,7 +115,12 @@ static void *maple_make(unsigned int flags)
                                          (flags & TREE_RCU ? MAPLE_OPS_RCU : 0));
 }
 
-static void maple_end(void *map) { kmirror_maple_ops()->tree_free(map); }
+/* Nobody reads any more. At the end of a tree in RCU mode 7.3 may take metadata for a child. */
+static void maple_end(void *map)
+{
+    kmirror_maple_ops()->clear_in_rcu(map);
+    kmirror_maple_ops()->tree_free(map);
+}
 
 static uint64_t maple_digest(void *map)
 {
