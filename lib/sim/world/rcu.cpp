@@ -95,6 +95,8 @@ Ps began;
 
 bool quiet_anyway(const Cpu &cpu) { return cpu.task == cpu.idle.get() && cpu.ready.empty(); }
 
+void end_period();
+
 void begin_period()
 {
     running = periods.completed + 1;
@@ -109,6 +111,8 @@ void begin_period()
         else
             missing++;
     }
+    if (missing == 0)
+        end_period(); // everybody is idle
 }
 
 void end_period()
