@@ -6,10 +6,11 @@
 namespace kmirror::sim {
 
 extern const Scenario kBarnScenario, kListScenario, kNodesScenario, kCpuSlabScenario, kAbaScenario, kDoubleScenario, kShrinkScenario,
-    kRcuScenario, kTreeScenario;
+    kRcuScenario, kTreeScenario, kTreeCallbackScenario;
 
 const Scenario *const kScenarios[] = {&kBarnScenario,   &kListScenario,   &kNodesScenario, &kCpuSlabScenario,
-                                      &kAbaScenario, &kDoubleScenario, &kShrinkScenario, &kRcuScenario,   &kTreeScenario};
+                                      &kAbaScenario, &kDoubleScenario, &kShrinkScenario, &kRcuScenario,   &kTreeScenario,
+                                      &kTreeCallbackScenario};
 const unsigned kScenarioCount = sizeof(kScenarios) / sizeof(*kScenarios);
 
 static const char *verdict;

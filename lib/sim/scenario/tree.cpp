@@ -138,5 +138,8 @@ void finish()
 
 extern const Scenario kTreeScenario = {
     "tree", "a load and a walk beside stores of every kind", "numa:1 core:3 pu:1", "sheaves", 4, prepare, body, finish};
+// The head of a callback lies over a dead node's first pivots, while readers are still there.
+extern const Scenario kTreeCallbackScenario = {
+    "tree_rcu", "the same, dead nodes queued one by one", "numa:1 core:3 pu:1", "cpu-slab", 0, prepare, body, finish};
 
 } // namespace kmirror::sim
