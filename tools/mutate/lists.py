@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 HERE = Path("tools/mutate")
-SANITIZERS = ("address", "thread", "none")
+# Scenarios of lib/sim/scenario in place of tests.
+EXPLORE = "explore"
+SANITIZERS = ("address", "thread", "none", EXPLORE)
 EXPECTATIONS = ("killed", "equivalent", "ordering")
 
 
