@@ -132,7 +132,7 @@ check-impl: $(IMPL_OBJS) $(B)/libkmirror.a $(TEST_ARCHIVES)
 # Tests and implementations in all four pairs: tools/kdir/matrix.
 .PHONY: matrix
 matrix:
-	+$(Q)$(KDIR_ENV) tools/kdir/matrix
+	+$(Q)B='$(B)' KDIR='$(KDIR)' WHITEBOX='$(WHITEBOX)' MAKE='$(MAKE)' tools/kdir/matrix
 
 # Both trees in one process: tools/kdir/maple-diff.
 DIFF_OBJS = $(call objects,$(sort $(wildcard tools/kdir/diff/*.cpp)) $(FUZZ_SHARED))

@@ -82,9 +82,11 @@ const BugText &text_of(Bug bug)
         {"U7", "a search from above up to the last index finds no gap that begins at 0"},
         {"U8", "a lower limit is forgotten where nothing but an entry at index 0 is"},
         {"U9", "the end of an RCU tree without gaps cuts the address of a sixteenth child"},
+        {"U10", "a store that makes the only node leaves the cursor without its end"},
         {"D1", "NULL over every index, and an insert that is refused, take nodes that are not used"},
         {"D2", "in a tree without nodes a cursor ends in another state"},
-        {"D3", "a search that finds nothing leaves its cursor elsewhere"}};
+        {"D3", "a search that finds nothing leaves its cursor elsewhere"},
+        {"D4", "mas_store() over more than one leaf answers with what is elsewhere"}};
     return texts[unsigned(bug)];
 }
 
@@ -135,6 +137,12 @@ std::optional<Bug> end_meets_u2_or_u9(const maple_ops *ops, maple_ops_tree *tree
     return freeing_meets(ops, tree, 0, ULONG_MAX);
 }
 
+bool is_u10(const Step &step, unsigned levels, const maple_ops *ops, maple_ops_tree *tree)
+{
+    const bool makes_the_only_node = levels == 0 || is_over_everything(step);
+    return step.op >= MapleOp::CursorStore && makes_the_only_node && ops->height(tree) > 0;
+}
+
 bool is_u6(const Step &step, const Answer &expected, const Answer &found)
 {
     return step.op == MapleOp::InsertRange && is_over_everything(step) && expected.error == -EEXIST &&
@@ -183,6 +191,8 @@ bool is_d2(const maple_ops_position &ours, const maple_ops_position &theirs)
 {
     return !ours.has_node && !theirs.has_node && ours.error == theirs.error;
 }
+
+bool is_d4(const Step &step) { return step.op == MapleOp::CursorStore; }
 
 bool is_u3(const model::RangeMap &map, const maple_ops *ops, maple_ops_tree *tree)
 {

@@ -10,9 +10,11 @@
 //   U7  a search from above up to the last index finds no gap that begins at 0            judged by its result
 //   U8  a lower limit is forgotten where nothing but an entry at index 0 is               judged by its result
 //   U9  the end of an RCU tree without gaps cuts the address of a sixteenth child         frees a wrong address
+//   U10 a store that makes the only node leaves the cursor with another node's end, or none
 //   D1  no bug: NULL over every index, and a refused insert, take nodes that are not used
 //   D2  no bug: the state of a cursor in a tree without nodes
 //   D3  no bug: where a search that finds nothing leaves its cursor
+//   D4  no bug: before 7.0 mas_store() over more than one leaf answers with what is elsewhere
 //
 // Those that would end the process are foreseen from the state before the step; the step is then done in a way
 // that does not meet them. tools/kdir/maple/known is the same for single tests.
@@ -32,7 +34,7 @@
 
 namespace kmirror::diff {
 
-enum class Bug : unsigned { U1, U2, U3, U6, U7, U8, U9, D1, D2, D3, Count };
+enum class Bug : unsigned { U1, U2, U3, U6, U7, U8, U9, U10, D1, D2, D3, D4, Count };
 inline constexpr unsigned kBugs = unsigned(Bug::Count);
 
 struct BugText {
@@ -74,6 +76,9 @@ std::optional<Bug> meets_u2_or_u9(const fuzz::Step &step, const model::RangeMap 
 // The same for the end of the whole tree.
 std::optional<Bug> end_meets_u2_or_u9(const maple_ops *ops, maple_ops_tree *tree);
 
+// Has the step left a cursor whose end is wrong? `levels`: of the tree before the step.
+bool is_u10(const fuzz::Step &step, unsigned levels, const maple_ops *ops, maple_ops_tree *tree);
+
 // ---- told from the answer; `map` is the tree before the step
 
 bool is_u6(const fuzz::Step &step, const fuzz::Answer &expected, const fuzz::Answer &found);
@@ -85,6 +90,7 @@ bool is_d1(const fuzz::Step &step, const fuzz::Answer &expected, const model::Ra
 // Neither cursor has a node. The caller knows that neither tree has one.
 bool is_d2(const maple_ops_position &ours, const maple_ops_position &theirs);
 bool is_d3(const fuzz::Step &step, const fuzz::Answer &expected);
+bool is_d4(const fuzz::Step &step);
 // After a step that left nothing in the map: one leaf is still there. Takes the lock.
 bool is_u3(const model::RangeMap &map, const maple_ops *ops, maple_ops_tree *tree);
 
