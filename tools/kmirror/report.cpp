@@ -167,6 +167,7 @@ std::string scaling(const std::vector<Results>& results) {
 bool is_wait(const std::string& metric) { return metric.starts_with("lock.") && metric.ends_with(".wait%"); }
 
 std::string lock_waits(const std::vector<Results>& results) {
+    double most = 0;  // one scale for all bars
     std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> plots;
     for (const Results& result : results)
         for (const Series& series : result.series) {
@@ -174,6 +175,7 @@ std::string lock_waits(const std::vector<Results>& results) {
             if (!is_wait(series.metric) || value < 0.005) continue;
             const std::string where = axis_of(series.axes, "workload") + ", " + variant_of(result, series.axes, results.size() > 1) +
                                       ", " + axis_of(series.axes, "tasks") + " tasks";
+            most = std::max(most, value);
             if (plots.empty() || plots.back().first != where) plots.push_back({where, {}});
             plots.back().second.emplace_back(series.metric.substr(5, series.metric.size() - 11), value);
         }
@@ -181,7 +183,7 @@ std::string lock_waits(const std::vector<Results>& results) {
     std::string html = "<h2>Share of the time spent waiting for locks</h2><div class='plots'>";
     for (auto& [where, bars] : plots) {
         std::sort(bars.begin(), bars.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-        html += fmt::format("<div><h3>{}</h3>{}</div>", escaped(where), bar_plot(bars, "%"));
+        html += fmt::format("<div><h3>{}</h3>{}</div>", escaped(where), bar_plot(bars, most, "%"));
     }
     return html + "</div>\n";
 }

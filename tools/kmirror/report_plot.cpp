@@ -98,9 +98,7 @@ std::string line_plot(const std::vector<Line>& lines, const std::string& x_title
     return svg + "</svg><p class='legend'>" + legend + "</p>\n";
 }
 
-std::string bar_plot(const std::vector<std::pair<std::string, double>>& bars, const std::string& unit) {
-    double most = 0;
-    for (const auto& [name, value] : bars) most = std::max(most, value);
+std::string bar_plot(const std::vector<std::pair<std::string, double>>& bars, double most, const std::string& unit) {
     std::string svg = fmt::format("<svg viewBox='0 0 {} {}'>", kWidth, kBarHeight * static_cast<double>(bars.size()));
     for (std::size_t i = 0; i < bars.size(); ++i) {
         const double top = kBarHeight * static_cast<double>(i);

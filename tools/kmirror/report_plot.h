@@ -18,8 +18,8 @@ struct Line {
 // Lines over the same axes, both from 0; a legend under the plot.
 std::string line_plot(const std::vector<Line>& lines, const std::string& x_title, const std::string& y_title);
 
-// One bar for each, with its value; the longest fills the width.
-std::string bar_plot(const std::vector<std::pair<std::string, double>>& bars, const std::string& unit);
+// One bar for each, with its value; one of `most` fills the width.
+std::string bar_plot(const std::vector<std::pair<std::string, double>>& bars, double most, const std::string& unit);
 
 // Text as HTML and SVG take it.
 std::string escaped(const std::string& text);
