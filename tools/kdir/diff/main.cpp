@@ -5,8 +5,7 @@
 //
 //   maple-diff --ops N --seed S [--hunt U2]... [FILE...]
 //
-// FILEs are inputs of maple_store_fuzz, as bytes or text, or lists of stores that kmirror replay --store-list wrote;
-// they are done first. Then sequences are drawn until N operations were done.
+// FILEs are inputs of maple_store_fuzz, as bytes or text; they are done first. Then sequences are drawn until N operations were done.
 //
 // The sequences run in a child: one that crashes is a difference as well. The first difference is shrunk and
 // printed as C, with both trees.
