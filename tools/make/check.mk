@@ -18,7 +18,7 @@ check-unit: $(B)/kmirror-tests
 	$(Q)$(CHECK_ENV) tools/make/check unit
 
 ifeq ($(IMPL),ours)
-check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS) instrumented $(FAST_OBJS) plain-lib \
+check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS) instrumented fastpath plain-lib \
                           $(CMOCKA_PROGRAMS) $(CAPI_PROGRAMS))
 	$(Q)$(CHECK_ENV) tools/make/check $(CHECK_PARTS)
 else
@@ -108,8 +108,9 @@ endef
 $(foreach c,gcc clang,$(eval $(call fastpath-rule,$c,$(firstword $(INST_$c)))))
 -include $(patsubst %.o,%.d,$(FAST_OBJS))
 
-.PHONY: check-fastpath
-check-fastpath: $(FAST_OBJS)
+.PHONY: fastpath check-fastpath
+fastpath: $(FAST_OBJS)
+check-fastpath: fastpath
 	$(Q)$(CHECK_ENV) tools/make/check fastpath
 
 # ---- the kernel's own tests ------------------------------------------------------------------------------
