@@ -10,7 +10,7 @@ FUZZ_SHARED  := $(sort $(filter-out fuzz/engine.cpp fuzz/replay.cpp fuzz/target_
                   $(addprefix tools/kmirror/,replay_maps.cpp strace_line.cpp strace_log.cpp))
 FUZZ_PROGRAMS := $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
 FUZZ_MAIN  := engine $(if $(filter fuzz extern,$(SAN)),,replay)
-FUZZ_LINK  := $(if $(filter fuzz,$(SAN)),-fsanitize=fuzzer) $(EXTERN_ENGINE) $(if $(EXTERN_ENGINE),-Wl$(comma)-rpath$(comma)'$$ORIGIN/lib')
+FUZZ_LINK  := $(if $(filter fuzz,$(SAN)),-fsanitize=fuzzer) $(EXTERN_ENGINE) $(if $(EXTERN_ENGINE),-Wl$(comma)-rpath$(comma)'$$$$ORIGIN/lib')
 
 define fuzz-rule
 $(foreach m,$(FUZZ_MAIN),$(B)/fuzz/$1.$m.o): $(B)/fuzz/$1.%.o: fuzz/%.cpp $(B)/flags.stamp
