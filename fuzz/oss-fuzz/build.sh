@@ -1,4 +1,4 @@
-#!/bin/bash -eu
+#!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Builds every fuzz target as OSS-Fuzz, ClusterFuzzLite and any other cluster that keeps to their contract want it.
@@ -13,6 +13,7 @@
 # Libraries that a runner may not have go to $OUT/lib, and the targets look there. The canary, whose bug is
 # planted, is left out: CANARY=1 builds it, for trying a cluster. maple_diff_fuzz needs a kernel's source, which
 # no cluster has.
+set -euo pipefail
 : "${OUT:?}" "${CC:?}" "${CXX:?}" "${LIB_FUZZING_ENGINE:?}"
 cd "$(dirname "$0")/../.."
 work=${WORK:-$(mktemp -d)}/kmirror
@@ -26,10 +27,10 @@ build() {
         make -j"$(nproc)" SAN=extern O="$work" CC="$CC" CXX="$CXX" DEPS=0 "$@"
 }
 
-# The libraries of a program that are not the C library's own.
+# The libraries of a program that are not the C library's own, and not in $OUT already.
 libraries_of() {
-    ldd "$1" | awk '$3 ~ /^\// { print $3 }' |
-        grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|ld-linux[^/]*)\.so'
+    ldd "$1" | awk -v out="$OUT/" '$3 ~ /^\// && index($3, out) != 1 { print $3 }' |
+        { grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|ld-linux[^/]*)\.so' || true; }
 }
 
 # shellcheck disable=SC2086
