@@ -74,7 +74,7 @@ help:
 	@echo 'make published              published figures of these allocators beside those of the simulated machines'
 	@echo 'make sweep                  each allocation of each call fails in turn; ARGS= goes to kmirror sweep'
 	@echo 'make bench RELEASE=1        ns per operation beside the trees of KDIR=, three maps and four allocators; ARGS="--only slab"'
-	@echo 'make bench-instructions     instructions per operation of the tree, by callgrind; KDIR= as there'
+	@echo 'make bench-instructions     instructions per operation by callgrind, of the tree (KDIR= as there) or AREA=slab'
 	@echo 'make bench-faults           the allocation pair with fault points compiled in and off, and without them'
 	@echo 'make install PREFIX=        headers, libraries, pkg-config file and command; DESTDIR= is put in front'
 	@echo 'make compile_commands.json  for clangd and clang-tidy'

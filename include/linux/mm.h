@@ -25,6 +25,8 @@ extern "C" {
 extern unsigned long kmirror_arena_base;
 extern unsigned long kmirror_arena_bytes;
 extern struct page *mem_map;
+/* Where mem_map would begin if the arena began at address 0: virt_to_page() needs one addition less. */
+extern unsigned long kmirror_mem_map_from_zero;
 
 #define KMIRROR_STRUCT_PAGE_SHIFT 6
 
@@ -46,7 +48,8 @@ static inline bool virt_addr_valid(const void *address)
 /* The page that holds @address, which must be virt_addr_valid(). Any context. */
 static inline struct page *virt_to_page(const void *address)
 {
-    return mem_map + (((unsigned long)address - kmirror_arena_base) >> PAGE_SHIFT);
+    return (struct page *)(kmirror_mem_map_from_zero +
+                           ((unsigned long)address >> PAGE_SHIFT << KMIRROR_STRUCT_PAGE_SHIFT));
 }
 
 /* First byte of @page. Any context. */

@@ -43,7 +43,7 @@ void wait_round(unsigned int round)
 
 bool try_once(struct local_lock *lock)
 {
-    kmirror_preempt_disable();
+    preempt_disable();
     if (take_shared(*SHIFT_PERCPU_PTR(lock, kmirror_task.percpu_offset)))
         return true;
     preempt_enable();

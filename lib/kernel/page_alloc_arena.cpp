@@ -33,6 +33,7 @@
 unsigned long kmirror_arena_base;
 unsigned long kmirror_arena_bytes;
 struct page *mem_map;
+unsigned long kmirror_mem_map_from_zero;
 
 #if KMIRROR_ASAN
 extern "C" void __lsan_register_root_region(const void *start, size_t bytes);
@@ -152,6 +153,8 @@ void map_arena(unsigned long pages)
     const auto start = reinterpret_cast<unsigned long>(reserve(kmirror_arena_bytes + kBlockBytes, PROT_NONE));
     kmirror_arena_base = (start + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
     mem_map = static_cast<struct page *>(reserve(pages * sizeof(struct page), PROT_READ | PROT_WRITE));
+    kmirror_mem_map_from_zero =
+        reinterpret_cast<unsigned long>(mem_map) - (kmirror_arena_base >> PAGE_SHIFT << KMIRROR_STRUCT_PAGE_SHIFT);
     kmirror_page_ext = static_cast<unsigned long *>(reserve(pages * sizeof(long), PROT_READ | PROT_WRITE));
 #if KMIRROR_ASAN
     // Blocks from malloc() that only an object in the arena points to are not leaks.
@@ -237,6 +240,9 @@ bool arena_extend(Zone &zone, void (*add)(Zone &zone, struct page *page, unsigne
         give_up_rest(zone);
         return false;
     }
+    // As the kernel's own map of its memory has them. A host that does not like it just goes on as before.
+    if constexpr (KMIRROR_RELEASE)
+        madvise(start, pages * PAGE_SIZE, MADV_HUGEPAGE);
     kasan_poison(start, pages * PAGE_SIZE, KASAN_PAGE_FREE);
     describe_pages(zone, zone.fresh_pfn, pages);
     VM_BUG_ON(zone.fresh_pfn % kBlockPages != 0);

@@ -210,15 +210,6 @@ void bootstrap_cache_sheaves(struct kmem_cache *s)
     s->sheaf_capacity = capacity;
 }
 
-// Makes the size classes public: (B1) release, pairs with (B2), the acquire in
-// __kmalloc_bucket(). Without it a user could find a class before its sheaves.
-void publish_kmalloc_caches()
-{
-    for (unsigned int type = 0; type < NR_KMALLOC_TYPES; type++)
-        for (unsigned int index = 1; index <= KMALLOC_SHIFT_HIGH; index++)
-            smp_store_release(&kmalloc_caches[type][index], size_classes[type][index]);
-}
-
 void boot()
 {
     int node;

@@ -48,10 +48,19 @@ void free_to_slabs_counted(struct kmem_cache *s, size_t size, void **p)
         stat_add(s, FREE_SLOWPATH, size);
 }
 
+// Is there nothing to close, and no object that a sheaf may not hold? With one node and no slab from reserves
+// so far it is so for all, and none is looked at.
+template <bool closed>
+bool all_go_to_pcs(const struct kmem_cache *s)
+{
+    const bool nothing_to_close = closed || (!KMIRROR_KASAN && !s->init_on_free && !memcg_kmem_online());
+    return nothing_to_close && nr_node_ids == 1 && !READ_ONCE(slab_from_reserves_seen);
+}
+
 template <bool closed>
 void free_to_pcs_bulk(struct kmem_cache *s, size_t size, void **p)
 {
-    const size_t remote = close_and_partition<closed>(s, &size, p);
+    const size_t remote = all_go_to_pcs<closed>(s) ? 0 : close_and_partition<closed>(s, &size, p);
 
     size_t done = remote;
     while (done < size) {

@@ -15,6 +15,7 @@
 #include "lib/slub/cpu_slab.h"
 #include "lib/slub/deferred.h"
 #include "lib/slub/free.h"
+#include "lib/slub/hooks.h"
 #include "lib/slub/node.h"
 #include "lib/slub/refill.h"
 

@@ -19,6 +19,7 @@
 #include "lib/slub/debug.h"
 #include "lib/slub/deferred.h"
 #include "lib/slub/free.h"
+#include "lib/slub/hooks.h"
 #include "lib/slub/refill.h"
 
 namespace kmirror::slub {

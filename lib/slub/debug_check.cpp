@@ -209,8 +209,6 @@ void init_object(const struct kmem_cache *s, void *object, unsigned char red)
 
 void setup_object_debug(const struct kmem_cache *s, void *object)
 {
-    if (!kmem_cache_debug_flags(s, SLAB_STORE_USER | SLAB_RED_ZONE | __OBJECT_POISON)) [[likely]]
-        return;
     init_object(s, object, SLUB_RED_INACTIVE);
     init_tracking(s, object);
 }

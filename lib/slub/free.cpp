@@ -148,12 +148,15 @@ size_t build_detached_freelist(struct kmem_cache *s, size_t size, void **p, Deta
     df->count = 1;
     set_freepointer(df->s, object, nullptr);
 
-    // Strangers passed on the way are kept together below `same`.
+    // Strangers passed on the way are kept together below `same`. The slab's addresses tell them, so that no
+    // struct page is looked at.
+    const void *start = slab_address(slab);
+    const unsigned long bytes = PAGE_SIZE << slab_order(slab);
     size_t same = size;
     int strangers_allowed = 3;
     while (size) {
         object = p[--size];
-        if (virt_to_slab(object) != slab) {
+        if (bytes_between(start, object) >= bytes) {
             if (--strangers_allowed == 0)
                 break;
             continue;

@@ -119,7 +119,8 @@ inline void slab_poison(const struct slab *slab)
 // Runs the constructor on a free object.
 inline void setup_object(const struct kmem_cache *s, void *object)
 {
-    setup_object_debug(s, object);
+    if (kmem_cache_debug_flags(s, SLAB_STORE_USER | SLAB_RED_ZONE | __OBJECT_POISON)) [[unlikely]]
+        setup_object_debug(s, object);
     if (!s->ctor) [[likely]]
         return;
     if constexpr (KMIRROR_KASAN)
@@ -127,6 +128,14 @@ inline void setup_object(const struct kmem_cache *s, void *object)
     s->ctor(object);
     if constexpr (KMIRROR_KASAN)
         kasan_poison(object, size_from_object(s), KASAN_SLAB_REDZONE);
+}
+
+inline void *SlabObjectIterator::next(const struct kmem_cache *s)
+{
+    const unsigned long offset = sequence_length_ ? next_random_offset(s) : (unsigned long)position_++ * s->size;
+    void *object = byte_at(start_, offset);
+    setup_object(s, object);
+    return object;
 }
 
 } // namespace kmirror::slub

@@ -24,6 +24,21 @@ kmem_buckets size_classes[NR_KMALLOC_TYPES];
 
 namespace {
 
+// The normal classes of small requests once more, by size: one load where kmalloc_index() compares.
+constexpr size_t kDirectBytes = 1024;
+struct kmem_cache *direct_classes[kDirectBytes / KMALLOC_MIN_SIZE];
+
+constexpr size_t direct_slot(size_t size)
+{
+    return (size - 1) / KMALLOC_MIN_SIZE;
+}
+
+// (B2), as __kmalloc_bucket(): NULL until the allocator has started.
+inline struct kmem_cache *direct_class(size_t size)
+{
+    return smp_load_acquire(&direct_classes[direct_slot(size)]);
+}
+
 struct kmem_cache *kmalloc_slab(const kmem_buckets *table, size_t size, gfp_t gfp)
 {
     return table[kmalloc_type(gfp)][kmalloc_index(size)];
@@ -89,6 +104,14 @@ void *kmalloc_large(size_t size, gfp_t gfp, int node)
     return object;
 }
 
+// kmalloc() of any size and type.
+[[gnu::noinline]] void *kmalloc_by_index(size_t size, gfp_t gfp, const void *caller)
+{
+    if (size - 1 >= KMALLOC_MAX_CACHE_SIZE) [[unlikely]]
+        return size ? kmalloc_large(size, gfp, NUMA_NO_NODE) : ZERO_SIZE_PTR;
+    return kmalloc_from(__kmalloc_bucket(size, gfp), gfp, size, caller);
+}
+
 // What krealloc() finds.
 struct Found {
     struct kmem_cache *s; // NULL: whole pages
@@ -141,6 +164,15 @@ size_t slab_ksize(const struct slab *slab)
 
 } // namespace
 
+void publish_kmalloc_caches()
+{
+    for (unsigned int type = 0; type < NR_KMALLOC_TYPES; type++)
+        for (unsigned int index = 1; index <= KMALLOC_SHIFT_HIGH; index++)
+            smp_store_release(&kmalloc_caches[type][index], size_classes[type][index]);
+    for (size_t size = KMALLOC_MIN_SIZE; size <= kDirectBytes; size += KMALLOC_MIN_SIZE)
+        smp_store_release(&direct_classes[direct_slot(size)], size_classes[KMALLOC_NORMAL][kmalloc_index(size)]);
+}
+
 void *kmalloc_flags(size_t size, gfp_t gfp, unsigned int alloc_flags, int node)
 {
     if (size > KMALLOC_MAX_CACHE_SIZE)
@@ -183,9 +215,9 @@ using namespace kmirror::slub;
 
 void *__kmalloc(size_t size, gfp_t flags)
 {
-    if (size - 1 >= KMALLOC_MAX_CACHE_SIZE) [[unlikely]]
-        return size ? kmalloc_large(size, flags, NUMA_NO_NODE) : ZERO_SIZE_PTR;
-    return kmalloc_from(__kmalloc_bucket(size, flags), flags, size, __builtin_return_address(0));
+    if (size - 1 < kDirectBytes && !(flags & KMALLOC_NOT_NORMAL_BITS)) [[likely]]
+        return kmalloc_from(direct_class(size), flags, size, __builtin_return_address(0));
+    return kmalloc_by_index(size, flags, __builtin_return_address(0));
 }
 
 void *__kmalloc_node(size_t size, gfp_t flags, int node)
@@ -223,8 +255,8 @@ void kfree(const void *objp)
     if (ZERO_OR_NULL_PTR(object)) [[unlikely]]
         return;
     if (KMIRROR_RELEASE || virt_addr_valid(object)) [[likely]] {
-        struct slab *slab = virt_to_slab(object);
-        if (slab && slab_free_fast(slab->slab_cache, slab, object)) [[likely]]
+        struct slab *slab = slab_of_object(object);
+        if (PageSlab(slab_page(slab)) && slab_free_fast(slab->slab_cache, slab, object)) [[likely]]
             return;
     }
     kfree_slow(object, __builtin_return_address(0));

@@ -16,6 +16,10 @@ namespace kmirror::slub {
 // Size classes by type and index, valid from slab_state UP on. Written by boot.cpp.
 extern kmem_buckets size_classes[NR_KMALLOC_TYPES];
 
+// Makes the size classes public: (B1) release, pairs with (B2), the acquire in
+// __kmalloc_bucket(). Without it a user could find a class before its sheaves.
+void publish_kmalloc_caches();
+
 // kmalloc_node() with what only the allocator may ask for; not counted as a user's.
 void *kmalloc_flags(size_t size, gfp_t gfp, unsigned int alloc_flags, int node);
 

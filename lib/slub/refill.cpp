@@ -20,6 +20,7 @@
 #include "lib/slub/debug.h"
 #include "lib/slub/deferred.h"
 #include "lib/slub/free.h"
+#include "lib/slub/hooks.h"
 #include "lib/slub/node.h"
 #include "lib/slub/refill.h"
 

@@ -15,6 +15,8 @@
 
 namespace kmirror::slub {
 
+bool slab_from_reserves_seen;
+
 namespace {
 
 // Of a request's mask, what matters to the page allocator.
@@ -82,6 +84,8 @@ struct slab *allocate_slab(struct kmem_cache *s, gfp_t gfp, int node, Spin spin)
     slab->on_partial = 0;
     slab->locked = 0;
     WRITE_ONCE(slab->slab_cache, s);
+    if (slab_test_pfmemalloc(slab)) [[unlikely]]
+        WRITE_ONCE(slab_from_reserves_seen, true);
     // From here on an address in it is an object's.
     __SetPageSlab(page);
     slab_poison(slab);
@@ -156,23 +160,14 @@ SlabObjectIterator::SlabObjectIterator(const struct kmem_cache *s, const struct 
 }
 
 // The sequence is made for a slab of the wanted order; a smaller one skips what it lacks.
-unsigned long SlabObjectIterator::next_offset(const struct kmem_cache *s)
+unsigned long SlabObjectIterator::next_random_offset(const struct kmem_cache *s)
 {
-    if (!sequence_length_) [[likely]]
-        return (unsigned long)position_++ * s->size;
     for (;;) {
         const unsigned int offset = s->random_seq[position_];
         position_ = position_ + 1 == sequence_length_ ? 0 : position_ + 1;
         if (offset < slab_bytes_)
             return offset;
     }
-}
-
-void *SlabObjectIterator::next(const struct kmem_cache *s)
-{
-    void *object = byte_at(start_, next_offset(s));
-    setup_object(s, object);
-    return object;
 }
 
 void build_slab_freelist(struct kmem_cache *s, struct slab *slab, SlabObjectIterator &iterator,

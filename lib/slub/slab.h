@@ -80,6 +80,9 @@ inline bool slab_test_pfmemalloc(const struct slab *slab)
     return page_is_pfmemalloc(slab_page(slab));
 }
 
+// There has been such a slab. Set before anybody can have an object of it, never reset.
+extern bool slab_from_reserves_seen;
+
 // NULL when `page` is no slab: a large kmalloc, or not the allocator's at all.
 inline struct slab *page_slab(struct page *page)
 {
@@ -196,11 +199,11 @@ private:
 // Objects of a fresh slab in the order they are used first.
 struct SlabObjectIterator {
     SlabObjectIterator(const struct kmem_cache *s, const struct slab *slab);
-    // The next object, constructed; for at most as many calls as the slab has objects.
-    void *next(const struct kmem_cache *s);
+    // The next object, constructed (hooks.h); for at most as many calls as the slab has objects.
+    inline void *next(const struct kmem_cache *s);
 
 private:
-    unsigned long next_offset(const struct kmem_cache *s);
+    unsigned long next_random_offset(const struct kmem_cache *s);
 
     void *start_;
     unsigned int position_ = 0;

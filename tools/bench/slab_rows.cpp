@@ -76,6 +76,47 @@ std::vector<SlabColumn> slab_columns() {
     return columns;
 }
 
-std::string reason_for(const SlabRow&) { return {}; }
+// Instructions are what `make bench-instructions AREA=slab` counts.
+std::string reason_for(const SlabRow& row) {
+    if (row.cpu == Cpu::shared)
+        return "tried: sections entered without a call; bound by two compare-and-swaps, one in each call, and three "
+               "times the instructions of a thread alone, because all hooks are asked; a peer's memory is its thread's, "
+               "without an atomic; next: a sharer that sleeps gives up its share, and stops the others with a "
+               "membarrier() when it wakes";
+    const std::string beyond =
+        "what twelve sheaves do not hold, and that is as many as the kernel keeps: it takes list_lock, two "
+        "compare-and-swaps of 16 bytes a slab and the page allocator";
+    switch (row.work) {
+        case Work::pair:
+        case Work::two:
+            return "tried: one addition less from an address to its page; no call, no atomic, all lines in L1; bound by "
+                   "instructions: each call enters and leaves a section that cpu_down() waits for (four stores) and asks "
+                   "twice whether it is alone; next: a section that is one byte of the task, without a count";
+        case Work::kmalloc:
+            return "tried: the class of a size by one load; no atomic, all lines in L1; bound by a chain of loads, each "
+                   "waiting for the one before: page, head, cache, sheaves, main, size, and the next kmalloc() for that "
+                   "size; next: the class in each struct page, tails too, so that head and cache are not in the chain";
+        case Work::batch:
+            if (row.count <= 32)
+                return "tried: as the pair; no atomic, all lines in L2; bound by the same instructions; next: as the pair";
+            return "tried: objects of a slab told by their address, fresh objects without a call; bound by " + beyond +
+                   ", half as many instructions again as in a batch of 32; next: a freed sheaf sorted by slab, a larger "
+                   "barn (KMIRROR_SLAB_BARN_FULL)";
+        case Work::random:
+            return "tried: huge pages for objects; bound by four lines that miss, which peers have as well: the object's "
+                   "first and last, its struct page, its place in the row's array; most of the time is the row's own look "
+                   "at the object; next: struct pages of 32 bytes, on huge pages";
+        case Work::hand_over:
+            return "tried: as the batch of 1000; bound by lines that come from the other core (two an object, one of each "
+                   "eight places in a sheaf), and by " + beyond + "; next: as the batch of 1000";
+        case Work::bulk:
+            if (row.count <= 32)
+                return "tried: no look at the objects' pages on a machine of one node; bound by two sections and two "
+                       "copies of the pointers; next: sections as for the pair";
+            return "tried: as the batch of 1000; bound by " + beyond + ", seven times the instructions of a bulk call that "
+                   "sheaves serve; next: as the batch of 1000";
+    }
+    return {};
+}
 
 }  // namespace kmirror::bench

@@ -56,7 +56,7 @@ struct SlabColumn {
 // dynamic linker looks.
 std::vector<SlabColumn> slab_columns();
 
-// What is said of a row that misses its target: why, and what would be next. Empty: nothing is known.
+// What is said of a row that misses its target: what was tried, what bounds it, and what would be next.
 std::string reason_for(const SlabRow& row);
 
 }  // namespace kmirror::bench

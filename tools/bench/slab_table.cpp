@@ -139,9 +139,21 @@ void print_notes(const std::vector<RowResult>& results, const std::vector<SlabCo
                 std::printf("%s, %s: %s\n", result.row.id().c_str(), columns[i].name.c_str(),
                             cell.error.c_str());
         }
-    for (const RowResult& result : results)
-        if (const std::string why = reason_for(result.row); !result.met && !why.empty())
-            std::printf("missed: %s: %s\n", result.row.id().c_str(), why.c_str());
+}
+
+// One line for all rows with the same reason, in the order of their first.
+void print_reasons(const std::vector<RowResult>& results) {
+    std::vector<std::pair<std::string, std::string>> lines;  // reason, rows
+    for (const RowResult& result : results) {
+        if (result.met) continue;
+        const std::string reason = reason_for(result.row);
+        const auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& one) { return one.first == reason; });
+        if (line == lines.end())
+            lines.emplace_back(reason, result.row.id());
+        else
+            line->second += "; " + result.row.id();
+    }
+    for (const auto& [reason, rows] : lines) std::printf("missed: %s: %s\n", rows.c_str(), reason.c_str());
 }
 
 void print_memory(const std::vector<MemoryResult>& results, const std::vector<SlabColumn>& columns) {
@@ -256,6 +268,7 @@ int run_slab_table(const SlabOptions& options) {
         std::printf("With asserts, statistics and fault points; RELEASE=1 leaves them out.\n");
     print_rows(results, columns);
     print_notes(results, columns);
+    print_reasons(results);
     if (!memory.empty()) print_memory(memory, columns);
     if (!options.json.empty() && !write_json(options.json, results, memory, columns)) return 1;
     const std::string bad = problem(results, columns);

