@@ -87,6 +87,39 @@ TEST_P(ConcurrentSlabModes, a_cpu_may_leave_and_caches_shrink_at_any_moment)
     });
 }
 
+// Sheaves that wait for a grace period come from CPUs that are gone by the time it is over. Each round is looked at
+// while CPUs stand still: a flush under way has objects in two places.
+TEST_P(ConcurrentSlabModes, cpus_may_leave_amid_a_flood_of_kfree_rcu)
+{
+    in_mode("pack:1 numa:2 core:2 pu:1", [] {
+        Cache cache(256, 0, 128);
+        for (unsigned round = 0; round < 6; round++) {
+            std::atomic<unsigned> at_work{4}, broken{0};
+            std::vector<std::jthread> threads;
+            for (unsigned id = 0; id < 4; id++)
+                threads.emplace_back([&, id] {
+                    for (unsigned i = 0; i < 2000u / kScale; i++) {
+                        if (i % 64 == 0)
+                            ops().cpu_pin(int(id + round) % 4);
+                        auto *stamp = static_cast<Stamp *>(cache.alloc());
+                        stamp->write(id);
+                        broken += !stamp->whole();
+                        ops().free_rcu(stamp, offsetof(Stamp, rcu));
+                    }
+                    at_work--;
+                });
+            for (int turn = 0; at_work; turn++) {
+                ops().cpu_set_online(2 + turn % 2, false);
+                ops().cpu_set_online(2 + turn % 2, true);
+            }
+            threads.clear();
+            EXPECT_EQ(broken, 0u);
+            ops().free_rcu_barrier_on(cache);
+            cache.verify();
+        }
+    });
+}
+
 TEST_P(ConcurrentSlabModes, caches_may_be_destroyed_right_after_the_last_kfree_rcu)
 {
     in_mode("pack:1 core:4 pu:1", [] {

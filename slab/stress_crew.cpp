@@ -270,7 +270,7 @@ Figures Crew::figures_of(Load &load, const std::vector<Lane> &lanes, double seco
     figures.injected = injected;
     figures.refused = load.refused();
     figures.wrong = load.finish();
-    if (figures.refused > injected)
+    if (!plan_.scarce && figures.refused > injected)
         figures.wrong.push_back(std::to_string(figures.refused) + " operations got no memory, and " +
                                 std::to_string(injected) + " failures were injected");
     if (threads_->refused)

@@ -38,6 +38,7 @@ struct Plan {
     // runs its callbacks at the start of a batch, and each round ends with a grace period.
     unsigned grace_period = 0;
     bool one_mm = false;       // loads on lib/mm share one address space, as threads do, instead of one each
+    bool scarce = false;       // memory may run out: what is refused then is not wrong
     bool warm = false;         // Crew::run() begins to count when the number of slabs is steady
 };
 

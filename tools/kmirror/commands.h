@@ -178,6 +178,10 @@ int report_main(const ReportOptions& options);
 struct SoakOptions {
     double seconds = 1200;
     std::uint64_t seed = 0;  // of what is drawn; never 0 when the subcommand runs
+    // Drawn from: names and numbers with commas.
+    std::string workload = "all";  // "allocator": the mixed load
+    std::string slab = "all";
+    std::string sheaves = "0,4,32,128";
     bool quiet = false;      // no live line
 };
 int soak_main(const SoakOptions& options);

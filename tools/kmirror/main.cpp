@@ -71,6 +71,9 @@ std::string contention_machine() {
     return "numa:2 core:" + std::to_string(cpus) + " pu:1";
 }
 
+// Of kmirror soak when nobody says another: it holds back most of it, which must not take long.
+constexpr const char* kSoakMemory = "512M";
+
 void put_in_force(const CommandLine& line, char** argv) {
     judge(line.machine);
     judge_fault(line.fault);
@@ -94,6 +97,8 @@ int main(int argc, char** argv) {
     if ((line.command == Command::Contention || line.command == Command::Soak) && line.machine.empty() &&
         std::getenv("KMIRROR_MACHINE") == nullptr)
         line.machine = contention_machine();
+    if (line.command == Command::Soak && line.memory.empty() && std::getenv("KMIRROR_MEM") == nullptr)
+        line.memory = kSoakMemory;
     put_in_force(line, argv);
     if (line.stress.seed == 0) line.stress.seed = drawn_seed();
     if (line.soak.seed == 0) line.soak.seed = drawn_seed();

@@ -276,6 +276,10 @@ CLI::App* add_soak(CLI::App& app, CommandLine& line) {
         "soak", "random workloads, generations, threads and failures while CPUs go off and on; validated each second");
     add_number(*sub, "--seconds", "default 1200", soak.seconds, kMinSeconds, kMaxSeconds, "a number of seconds");
     add_number<std::uint64_t>(*sub, "--seed", "of what is drawn; default: drawn", soak.seed, 1, ~std::uint64_t{0});
+    add_text(*sub, "--workload", "NAMES", "draw from these, as in kmirror stress; allocator: the mixed load; default all",
+             soak.workload);
+    add_text(*sub, "--slab", "NAMES", "generations, as in kmirror stress; default all", soak.slab);
+    add_text(*sub, "--sheaves", "LIST", "objects in a sheaf, with commas; default 0,4,32,128", soak.sheaves);
     sub->add_flag("--quiet", soak.quiet, "no live line");
     add_world(*sub, line);
     return sub;

@@ -22,14 +22,6 @@
 namespace kmirror::command {
 namespace {
 
-std::string workload_names()
-{
-    std::string names;
-    for (const stress::LoadKind *kind : stress::all_loads())
-        names += (names.empty() ? "" : ", ") + std::string(kind->name);
-    return names;
-}
-
 // Numbers with commas, each from `lowest` to `highest`.
 template <class Number>
 bool parse_numbers(const std::string &text, Number lowest, Number highest, std::vector<Number> &numbers)
@@ -51,16 +43,6 @@ struct Choices {
     std::vector<unsigned> tasks;
 };
 
-bool parse_loads(const std::string &text, std::vector<const stress::LoadKind *> &loads)
-{
-    if (text == "all")
-        loads = stress::all_loads();
-    else
-        for (const std::string &name : split(text))
-            loads.push_back(stress::load_by_name(name));
-    return std::count(loads.begin(), loads.end(), nullptr) == 0;
-}
-
 // kDone, or what a bad option returned.
 int read(const StressOptions &options, Choices &choices)
 {
@@ -68,9 +50,8 @@ int read(const StressOptions &options, Choices &choices)
         return bad_option("--workload", options.workload, "it takes all, or with commas: " + workload_names());
     if (!parse_generations(options.slab, choices.generations))
         return bad_option("--slab", options.slab, kGenerationsAllowed);
-    if (!parse_numbers(options.sheaves, 0, kMostSheafCapacity, choices.capacities))
-        return bad_option("--sheaves", options.sheaves,
-                          "it takes, with commas, objects from 0 to " + std::to_string(kMostSheafCapacity));
+    if (!parse_capacities(options.sheaves, choices.capacities))
+        return bad_option("--sheaves", options.sheaves, capacities_allowed());
     if (options.tasks.empty())
         choices.tasks = {static_cast<unsigned>(kmirror_slab_ops()->nr_cpus())};
     else if (!parse_numbers(options.tasks, 1u, kMaxThreads, choices.tasks))
@@ -138,6 +119,34 @@ void run_all(std::vector<WorkloadSetting> &settings, const StressOptions &option
 }
 
 } // namespace
+
+std::string workload_names()
+{
+    std::string names;
+    for (const stress::LoadKind *kind : stress::all_loads())
+        names += (names.empty() ? "" : ", ") + std::string(kind->name);
+    return names;
+}
+
+bool parse_loads(const std::string &text, std::vector<const stress::LoadKind *> &loads)
+{
+    if (text == "all")
+        loads = stress::all_loads();
+    else
+        for (const std::string &name : split(text))
+            loads.push_back(stress::load_by_name(name));
+    return std::count(loads.begin(), loads.end(), nullptr) == 0;
+}
+
+bool parse_capacities(const std::string &text, std::vector<int> &capacities)
+{
+    return parse_numbers(text, 0, kMostSheafCapacity, capacities);
+}
+
+std::string capacities_allowed()
+{
+    return "it takes, with commas, objects from 0 to " + std::to_string(kMostSheafCapacity);
+}
 
 std::string WorkloadSetting::name() const
 {

@@ -14,6 +14,12 @@
 
 namespace kmirror::command {
 
+// Read options that several commands have. False: the text is not possible. The functions beside them say what is.
+bool parse_loads(const std::string &text, std::vector<const stress::LoadKind *> &loads);
+std::string workload_names();
+bool parse_capacities(const std::string &text, std::vector<int> &capacities);
+std::string capacities_allowed();
+
 struct WorkloadRun {
     stress::Figures figures;
     Counters counters;  // of the processor, over the run
