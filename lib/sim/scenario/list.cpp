@@ -6,10 +6,10 @@
 namespace kmirror::sim {
 
 extern const Scenario kBarnScenario, kListScenario, kNodesScenario, kCpuSlabScenario, kAbaScenario, kDoubleScenario, kShrinkScenario,
-    kRcuScenario, kTreeScenario, kTreeCallbackScenario;
+    kRcuScenario, kFlushScenario, kTreeScenario, kTreeCallbackScenario;
 
 const Scenario *const kScenarios[] = {&kBarnScenario,   &kListScenario,   &kNodesScenario, &kCpuSlabScenario,
-                                      &kAbaScenario, &kDoubleScenario, &kShrinkScenario, &kRcuScenario,   &kTreeScenario,
+                                      &kAbaScenario, &kDoubleScenario, &kShrinkScenario, &kRcuScenario,   &kFlushScenario, &kTreeScenario,
                                       &kTreeCallbackScenario};
 const unsigned kScenarioCount = sizeof(kScenarios) / sizeof(*kScenarios);
 

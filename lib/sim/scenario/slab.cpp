@@ -177,6 +177,31 @@ void replace_or_read(unsigned cpu)
     }
 }
 
+// A third CPU empties the sheaves of all, those that wait for readers too, and the slabs below.
+void prepare_flushed()
+{
+    create(sizeof(Published));
+    published = make();
+}
+
+void replace_read_or_flush(unsigned cpu)
+{
+    if (cpu != 2) {
+        replace_or_read(cpu);
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++)
+        kmem_cache_shrink(cache);
+}
+
+// Nothing may be in two places when all callbacks have run.
+void finish_flushed()
+{
+    kfree_rcu(published, rcu);
+    kvfree_rcu_barrier();
+    finish();
+}
+
 // With callbacks on their way.
 void finish_published()
 {
@@ -207,5 +232,8 @@ extern const Scenario kShrinkScenario = {
 extern const Scenario kRcuScenario = {
     "kfree_rcu", "an object is replaced under two readers, then the cache goes", "numa:1 core:3 pu:1", "sheaves", 4,
     prepare_published, replace_or_read, finish_published};
+extern const Scenario kFlushScenario = {
+    "flush", "the same over per-CPU slabs, with one reader, while the third CPU empties all sheaves", "numa:1 core:3 pu:1",
+    "double", 4, prepare_flushed, replace_read_or_flush, finish_flushed};
 
 } // namespace kmirror::sim
