@@ -19,6 +19,7 @@
 
 #include <kmirror/lockstat.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,6 +42,9 @@ struct Plan {
     bool scarce = false;       // memory may run out: what is refused then is not wrong
     bool warm = false;         // Crew::run() begins to count when the number of slabs is steady
 };
+
+// Lanes that share a CPU. Batches grow shorter with them, so that a round does not grow longer.
+inline unsigned lanes_per_cpu(const Plan &plan) { return std::max(1u, plan.threads / plan.cpus); }
 
 // For Plan::warm: so many rounds bring less than 2 % of slabs, or so many seconds have passed.
 inline constexpr unsigned kSteadyRounds = 8;

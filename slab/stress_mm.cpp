@@ -37,7 +37,7 @@ constexpr unsigned kNeighbours = 20;           // with 22 to 30 an iteration of 
 constexpr unsigned long kNeighbourSize = 64 * kPage, kGap = 4 * kPage;
 constexpr unsigned kFaults = 64;                 // of one page_fault1 iteration
 constexpr unsigned kPages = 16;                  // of one stress_ng iteration
-constexpr unsigned kOwnBatch = 200;
+constexpr unsigned kOwnBatch = 200;              // of all lanes of a CPU
 
 // One task: in an address space of its own, laid out and ready, or in that of another task, which outlives it.
 class Task {
@@ -175,7 +175,7 @@ Memory memory_of(const char *cache_name)
 class MmLoad final : public Load {
 public:
     MmLoad(const Plan &plan, int sheaf_capacity, Iteration iteration, Iteration first, Iteration after)
-        : iteration_(iteration), after_(after), batch_(plan.grace_period ? plan.grace_period : kOwnBatch)
+        : iteration_(iteration), after_(after), batch_(plan.grace_period ? plan.grace_period : std::max(1u, kOwnBatch / lanes_per_cpu(plan)))
     {
         renewed_ = kmirror_maple_ops()->cache_renew() == 0 && mm_vma_cache_renew() == 0;
         const int before = kmirror_slab_ops()->set_sheaf_capacity(sheaf_capacity);

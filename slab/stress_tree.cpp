@@ -25,7 +25,7 @@ namespace {
 
 constexpr unsigned long kStride = 16, kLength = 8, kRanges = 20000;
 constexpr unsigned long kScatter = 7919; // a prime that does not divide kRanges
-constexpr unsigned kStepsPerBatch = 1500;
+constexpr unsigned kStepsPerBatch = 1500; // of all lanes of a CPU
 constexpr unsigned kReadsInTen = 8;
 constexpr unsigned kLongest = 40; // ranges that one erase covers: some cross nodes
 
@@ -49,7 +49,8 @@ unsigned long skewed(std::mt19937_64 &random)
 
 class TreeLoad final : public Load {
 public:
-    TreeLoad(int sheaf_capacity, bool skewed) : skewed_(skewed)
+    TreeLoad(const Plan &plan, int sheaf_capacity, bool skewed)
+        : steps_(std::max(1u, kStepsPerBatch / lanes_per_cpu(plan))), skewed_(skewed)
     {
         const int before = kmirror_slab_ops()->set_sheaf_capacity(sheaf_capacity);
         renewed_ = ops().cache_renew && ops().cache_renew() == 0;
@@ -62,7 +63,7 @@ public:
 
     void batch(Lane &lane) override
     {
-        for (unsigned step = 0; tree_ && step < kStepsPerBatch; step++) {
+        for (unsigned step = 0; tree_ && step < steps_; step++) {
             const unsigned long range = skewed_ ? skewed(lane.random) : lane.random() % kRanges;
             if (lane.random() % 10 < kReadsInTen)
                 lane.random() % 8 ? look_up(lane, range) : walk(lane, range);
@@ -133,6 +134,7 @@ private:
         ops().read_unlock();
     }
 
+    unsigned steps_;
     bool skewed_;
     maple_ops_tree *tree_ = nullptr;
     bool renewed_ = false;
@@ -141,16 +143,16 @@ private:
 
 } // namespace
 
-std::unique_ptr<Load> new_tree_load(const Plan &, int sheaf_capacity)
+std::unique_ptr<Load> new_tree_load(const Plan &plan, int sheaf_capacity)
 {
-    return std::make_unique<TreeLoad>(sheaf_capacity, false);
+    return std::make_unique<TreeLoad>(plan, sheaf_capacity, false);
 }
 
 namespace {
 
-std::unique_ptr<Load> new_skewed_load(const Plan &, int sheaf_capacity)
+std::unique_ptr<Load> new_skewed_load(const Plan &plan, int sheaf_capacity)
 {
-    return std::make_unique<TreeLoad>(sheaf_capacity, true);
+    return std::make_unique<TreeLoad>(plan, sheaf_capacity, true);
 }
 
 constexpr const char *kLocks = "maple_node; the tree's lock, list_lock, barn lock; readers take none";
