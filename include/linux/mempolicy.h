@@ -2,8 +2,10 @@
 /*
  * linux/mempolicy.h: from which nodes a thread wants its memory.
  *
- * Only the slab allocator asks, and only with its switch KMIRROR_SLAB_STRICT_NUMA on:
- * then each request of the thread without a node of its own follows the policy.
+ * The page allocator follows the policy for each request without a node, and so do new
+ * slabs and large kmallocs. Objects of slabs that exist follow it only with the slab
+ * allocator's switch KMIRROR_SLAB_STRICT_NUMA on; so do those of sheaves, whose refill
+ * asks for the CPU's own node (Linux 7.3).
  */
 #ifndef KMIRROR_LINUX_MEMPOLICY_H
 #define KMIRROR_LINUX_MEMPOLICY_H
@@ -44,6 +46,15 @@ struct mempolicy *kmirror_mempolicy(void);
 
 /* mempolicy_slab_node() - The node the calling thread's policy wants now. Context: any. */
 int mempolicy_slab_node(void);
+
+/**
+ * mempolicy_page_node() - The node a request for pages without one begins with.
+ * @bound: Set to the nodes that alone may serve it (MPOL_BIND), or NULL: any may. Valid as long as the policy.
+ *
+ * A policy none of whose nodes has memory, and one in an interrupt, mean the thread's own
+ * node. With MPOL_INTERLEAVE each call is one turn. Context: any.
+ */
+int mempolicy_page_node(const nodemask_t **bound);
 
 KM_C_END
 

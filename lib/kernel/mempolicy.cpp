@@ -9,6 +9,7 @@
 #include "lib/kernel/cpu.h"
 
 #include <linux/mempolicy.h>
+#include <linux/preempt.h>
 #include <linux/topology.h>
 
 #include <kmirror/topology.h>
@@ -26,6 +27,15 @@ int nearest_of(const nodemask_t &nodes)
         if (node_isset(nearest[i], nodes))
             return nearest[i];
     return numa_mem_id();
+}
+
+bool any_has_memory(const nodemask_t &nodes)
+{
+    int node;
+    for_each_node_mask(node, nodes)
+        if (node_state(node, N_MEMORY))
+            return true;
+    return false;
 }
 
 int next_of(struct mempolicy &policy)
@@ -72,6 +82,18 @@ int mempolicy_slab_node(void)
     default:
         return numa_mem_id();
     }
+}
+
+int mempolicy_page_node(const nodemask_t **bound)
+{
+    struct mempolicy *policy = mine;
+    *bound = nullptr;
+    if (!policy || in_interrupt() || !any_has_memory(policy->nodes))
+        return numa_node_id();
+    if (policy->mode != MPOL_BIND)
+        return mempolicy_slab_node();
+    *bound = &policy->nodes;
+    return numa_node_id();
 }
 
 }  // extern "C"

@@ -3,9 +3,9 @@
 // lib/kernel/page_alloc.cpp: the page allocator's public face: which node, which reserve, what state a page
 // leaves in.
 //
-// A request tries the nodes nearest first. A node serves it only if that leaves its reserve whole: all of it
-// for an ordinary request, half for __GFP_HIGH, nothing for the callers gfp_pfmemalloc_allowed() lets in.
-// When no node can, the per-CPU lists are emptied, then, for a caller that may sleep, RCU callbacks are given
+// A request tries the nodes nearest first, or as its thread's memory policy says when it names none. A node
+// serves it only if that leaves its reserve whole: all of it for an ordinary request, half for __GFP_HIGH,
+// nothing for the callers gfp_pfmemalloc_allowed() lets in. When no node can, the per-CPU lists are emptied, then, for a caller that may sleep, RCU callbacks are given
 // a moment to free memory.
 //
 // Owns     page->flags, compound_head and _refcount while a block changes hands; PG_live says that it is out.
@@ -16,6 +16,7 @@
 #include <linux/fault-inject.h>
 #include <linux/kasan.h>
 #include <linux/kernel.h>
+#include <linux/mempolicy.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -48,6 +49,7 @@ struct Request {
     std::span<const int> nodes;   // nearest first
     gfp_t gfp;
     unsigned int order;
+    const nodemask_t *bound = nullptr;   // of these only, or null
     bool from_reserve = false;    // served below all marks
 };
 
@@ -55,11 +57,9 @@ enum class Reserve { Keep, Half, None };
 
 // ---- who may serve the request
 
-// The nodes to try. Empty: the node that alone is allowed has no memory.
-std::span<const int> nodes_for(int nid, gfp_t gfp)
+// The nodes to try for a node that was named. Empty: the node that alone is allowed has no memory.
+std::span<const int> nodes_of(int nid, gfp_t gfp)
 {
-    if (nid == NUMA_NO_NODE)
-        nid = numa_node_id();
     if (WARN_ON_ONCE(nid < 0 || nid >= static_cast<int>(nr_node_ids) || !node_online(nid)))
         return {};
     int count = 0;
@@ -68,6 +68,19 @@ std::span<const int> nodes_for(int nid, gfp_t gfp)
     if (!(gfp & __GFP_THISNODE))
         return all;
     return all.empty() || all[0] != nid ? all.first(0) : all.first(1);
+}
+
+// Who names no node, nor wants its own alone, follows its thread's policy.
+void choose_nodes(Request &request, int nid)
+{
+    if (nid == NUMA_NO_NODE)
+        nid = request.gfp & __GFP_THISNODE ? numa_node_id() : mempolicy_page_node(&request.bound);
+    request.nodes = nodes_of(nid, request.gfp);
+}
+
+bool may_serve(const Request &request, int nid)
+{
+    return request.bound == nullptr || node_isset(nid, *request.bound);
 }
 
 unsigned long pages_kept(const Zone &zone, Reserve reserve)
@@ -89,9 +102,12 @@ struct page *take_block(Zone &zone, unsigned int order, Reserve reserve)
 
 struct page *try_nodes(const Request &request, Reserve reserve)
 {
-    for (const int nid : request.nodes)
+    for (const int nid : request.nodes) {
+        if (!may_serve(request, nid))
+            continue;
         if (struct page *const page = take_block(zones[nid], request.order, reserve))
             return page;
+    }
     return nullptr;
 }
 
@@ -120,7 +136,7 @@ unsigned int rounds_allowed(gfp_t gfp)
 void check_nofail(const Request &request)
 {
     for (const int nid : request.nodes)
-        if (zones[nid].managed >= 1UL << request.order)
+        if (may_serve(request, nid) && zones[nid].managed >= 1UL << request.order)
             return;
     panic("__GFP_NOFAIL for order %u, but no allowed node has that much memory", request.order);
 }
@@ -284,7 +300,8 @@ extern "C" struct page *(alloc_frozen_pages_node)(int nid, gfp_t gfp, unsigned i
     might_alloc(gfp);
     if (should_fail_alloc_page(gfp, order))
         return nullptr;
-    Request request{nodes_for(nid, gfp), gfp, order};
+    Request request{{}, gfp, order};
+    choose_nodes(request, nid);
     struct page *page = try_nodes(request, gfp & __GFP_HIGH ? Reserve::Half : Reserve::Keep);
     if (page == nullptr) [[unlikely]]
         page = alloc_slow(request);
@@ -309,7 +326,8 @@ extern "C" struct page *(alloc_frozen_pages_nolock)(gfp_t gfp, int nid, unsigned
 {
     if (order > MAX_PAGE_ORDER || !initialised.load(std::memory_order_acquire))
         return nullptr;
-    Request request{nodes_for(nid, gfp), gfp | __GFP_COMP, order};
+    // No policy where nothing may be waited for.
+    Request request{nodes_of(nid == NUMA_NO_NODE ? numa_node_id() : nid, gfp), gfp | __GFP_COMP, order};
     for (const int candidate : request.nodes) {
         if (struct page *const page = try_zone(zones[candidate], order)) {
             hand_out(page, request);

@@ -98,7 +98,7 @@ struct SlabinfoOptions {
     std::string sysfs;                // the folder; empty: this process
     std::string sort = "name";        // or size, loss, activity
     std::string dump;                 // a cache whose sheaves and slabs are shown one by one
-    bool report = false, activity = false, totals = false, aliases = false, proc = false;
+    bool report = false, activity = false, totals = false, aliases = false, tracking = false, proc = false;
     bool json = false;        // on stdout
     std::uint64_t seed = 1;   // of the load
 };

@@ -167,6 +167,7 @@ CLI::App* add_slabinfo(CLI::App& app, CommandLine& line) {
     sub->add_flag("-D,--activity", slabinfo.activity, "what happened to each cache, instead of its sizes");
     sub->add_flag("-T,--totals", slabinfo.totals, "all caches together");
     sub->add_flag("-a,--aliases", slabinfo.aliases, "names that share a cache");
+    sub->add_flag("-t,--tracking", slabinfo.tracking, "who allocated and freed, of caches that store it (slab_debug=U)");
     sub->add_flag("--proc", slabinfo.proc, "as /proc/slabinfo");
     add_text(*sub, "--dump", "CACHE", "every sheaf, barn and listed slab of one cache", slabinfo.dump);
     add_choice(*sub, "--sort", "most first, but for name", slabinfo.sort, {"name", "size", "loss", "activity"});

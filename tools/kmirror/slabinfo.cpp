@@ -102,6 +102,9 @@ void show(const std::vector<SlabFigures> &caches, const SlabinfoOptions &options
         print_slab_totals(caches);
     else if (options.aliases)
         print_slab_aliases(caches);
+    else if (options.tracking)
+        for (const SlabFigures &cache : caches)
+            print_slab_tracking(cache);
     else if (options.report)
         for (const SlabFigures &cache : caches)
             print_slab_report(cache);
@@ -172,10 +175,11 @@ int dump(const SlabinfoOptions &options)
 // Options that ask for different things, or for what a folder cannot show; NULL: all is well.
 const char *contradiction(const SlabinfoOptions &options)
 {
-    const int kinds = options.report + options.activity + options.totals + options.aliases + options.proc +
+    const int kinds = options.report + options.activity + options.totals + options.aliases + options.tracking +
+                      options.proc +
                       !options.dump.empty();
     if (kinds > 1)
-        return "one of --report, --activity, --totals, --aliases, --proc and --dump";
+        return "one of --report, --activity, --totals, --aliases, --tracking, --proc and --dump";
     if (!options.sysfs.empty() && (options.proc || !options.dump.empty()))
         return "--proc and --dump show this process, --sysfs a folder";
     return nullptr;

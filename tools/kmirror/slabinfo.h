@@ -21,6 +21,9 @@ void print_slab_list(const std::vector<SlabFigures> &caches, bool activity);
 // A page a cache.
 void print_slab_report(const SlabFigures &cache);
 
+// Who allocated and who freed a cache's objects; of one that does not store it, that it does not.
+void print_slab_tracking(const SlabFigures &cache);
+
 // All caches together.
 void print_slab_totals(const std::vector<SlabFigures> &caches);
 

@@ -176,9 +176,17 @@ void print_slab_report(const SlabFigures &cache)
     print_sizes(cache);
     print_nodes(cache);
     print_counters(cache);
-    for (const auto &[file, text] : cache.traces)
-        std::printf("\n%s: objects by who %s them\n%s", cache.name.c_str(),
-                    file == "free_traces" ? "freed" : "allocated", text.c_str());
+    if (!cache.traces.empty())
+        print_slab_tracking(cache);
+}
+
+void print_slab_tracking(const SlabFigures &cache)
+{
+    for (const auto &[file, done] : {std::pair{"alloc_traces", "allocated"}, std::pair{"free_traces", "freed"}}) {
+        const auto found = cache.traces.find(file);
+        std::printf("\n%s: objects by who %s them\n%s", cache.name.c_str(), done,
+                    found == cache.traces.end() ? "No data\n" : found->second.c_str());
+    }
 }
 
 void print_slab_totals(const std::vector<SlabFigures> &caches)

@@ -106,6 +106,20 @@ TEST_F(SlabFolder, IsReportedCacheByCache) {
     EXPECT_THAT(report, Not(HasSubstr("own")));
 }
 
+TEST_F(SlabFolder, ShowsWhoAllocatedAndFreed) {
+    write("own", {{"alloc_traces", "      6 somebody+0x1/0x2 age=1 pid=3\n"}});
+    SlabinfoOptions options;
+    options.tracking = true;
+    EXPECT_EQ(run(options), "\nalpha: objects by who allocated them\nNo data\n"
+                            "\nalpha: objects by who freed them\nNo data\n"
+                            "\nown: objects by who allocated them\n      6 somebody+0x1/0x2 age=1 pid=3\n"
+                            "\nown: objects by who freed them\nNo data\n");
+    options.caches = {"own"};
+    EXPECT_THAT(run(options), Not(HasSubstr("alpha")));
+    options.totals = true;
+    EXPECT_THAT(run(options, kBadInput), HasSubstr("slabinfo cannot do all of that at once"));
+}
+
 TEST_F(SlabFolder, IsAddedUp) {
     SlabinfoOptions options;
     options.totals = true;
@@ -187,6 +201,12 @@ TEST(Slabinfo, OptionsArriveAsGiven) {
     EXPECT_TRUE(line.slabinfo.json);
     EXPECT_EQ(line.slabinfo.sort, "loss");
     EXPECT_EQ(line.slabinfo.seed, 9u);
+}
+
+TEST(Slabinfo, TrackingHasAShortForm) {
+    char program[] = "kmirror", command[] = "slabinfo", option[] = "-t";
+    char* words[] = {program, command, option, nullptr};
+    EXPECT_TRUE(read_command_line(3, words).slabinfo.tracking);
 }
 
 TEST(Slabinfo, ShowsThisProcessAfterALoad) {

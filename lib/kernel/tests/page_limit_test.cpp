@@ -5,6 +5,8 @@
 
 #include "lib/kernel/tests/pages.h"
 
+#include <linux/hardirq.h>
+#include <linux/mempolicy.h>
 #include <linux/nodemask.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
@@ -111,6 +113,81 @@ KMIRROR_TEST_IN(PageLimits, ACallersOwnNodeComesFirst, memory(16384),
     EXPECT_EQ(totalram_pages(), 16384u);
     ExpectWarnings warnings(1);
     EXPECT_EQ(alloc_frozen_pages_node(4, GFP_KERNEL, 0), nullptr);
+}
+
+#define FOUR_NODES memory(1024, 1024) + ",2:4M,3:4M", "KMIRROR_MACHINE=pack:4 numa:1 core:1 pu:1"
+
+// A policy of this thread on CPU 0, as long as it lives.
+class Policy {
+public:
+    Policy(unsigned short mode, std::initializer_list<int> nodes)
+    {
+        kmirror_cpu_lease(0);
+        policy_.mode = mode;
+        policy_.il_prev = -1;
+        for (const int node : nodes)
+            node_set(node, policy_.nodes);
+        kmirror_set_mempolicy(&policy_);
+    }
+    ~Policy() { kmirror_set_mempolicy(nullptr); }
+
+private:
+    struct mempolicy policy_{};
+};
+
+// The node of a page that is given back at once; -1: there is none.
+int node_of_page(gfp_t gfp = GFP_KERNEL, int nid = NUMA_NO_NODE)
+{
+    struct page *const page = alloc_frozen_pages_node(nid, gfp | __GFP_NOWARN, 0);
+    if (page == nullptr)
+        return -1;
+    const int node = page_to_nid(page);
+    free_frozen_pages(page, 0);
+    return node;
+}
+
+KMIRROR_TEST_IN(PagePolicy, IsFollowedByRequestsThatNameNoNode, FOUR_NODES)
+{
+    page_alloc_init();
+    const Policy policy(MPOL_PREFERRED, {2});
+    EXPECT_EQ(node_of_page(), 2);
+    EXPECT_EQ(node_of_page(GFP_KERNEL, 1), 1) << "this one names its node";
+    EXPECT_EQ(node_of_page(GFP_KERNEL | __GFP_THISNODE), 0) << "this one wants its own";
+    nmi_enter();
+    EXPECT_EQ(node_of_page(GFP_NOWAIT), 0) << "an interrupt is nobody's";
+    nmi_exit();
+    const std::vector<struct page *> all = take_all(NUMA_NO_NODE, GFP_NOWAIT, 0);
+    std::set<int> nodes;
+    for (const struct page *page : all)
+        nodes.insert(page_to_nid(page));
+    EXPECT_EQ(nodes, (std::set<int>{0, 1, 2, 3})) << "preferred, not alone allowed";
+    give_all(all, 0);
+}
+
+KMIRROR_TEST_IN(PagePolicy, ThatBindsIsNotLeftWhenItsNodesAreEmpty, FOUR_NODES)
+{
+    page_alloc_init();
+    const Policy policy(MPOL_BIND, {1, 3});
+    const std::vector<struct page *> all = take_all(NUMA_NO_NODE, GFP_KERNEL, 0);
+    std::set<int> nodes;
+    for (const struct page *page : all)
+        nodes.insert(page_to_nid(page));
+    EXPECT_EQ(nodes, (std::set<int>{1, 3}));
+    EXPECT_EQ(node_of_page(), -1);
+    EXPECT_EQ(node_of_page(GFP_KERNEL, 0), 0);
+    give_all(all, 0);
+}
+
+KMIRROR_TEST_IN(PagePolicy, TakesNodesInTurnOrItsOwnWhenNoneHasMemory, FOUR_NODES)
+{
+    page_alloc_init();
+    {
+        const Policy policy(MPOL_INTERLEAVE, {1, 2, 3});
+        for (int turn = 0; turn < 7; ++turn)
+            EXPECT_EQ(node_of_page(), 1 + turn % 3);
+    }
+    const Policy nowhere(MPOL_BIND, {5});
+    EXPECT_EQ(node_of_page(), 0);
 }
 
 KMIRROR_TEST_IN(PageLimits, ASleepingRequestWaitsForCallbacksThatFree, memory(512),
