@@ -67,7 +67,7 @@ help:
 	@echo 'make mutate                 put old bugs back, one by one: does a test find each? AREA=slab ID=S25'
 	@echo 'make stress                 allocator and tree under load; ARGS= goes to kmirror stress'
 	@echo 'make fuzz TARGET= TIME=     a fuzz target for TIME seconds (clang); FORK=N: in N processes; fuzz/README.md'
-	@echo 'make fuzz-smoke             every fuzz target for 30 s, two at a time'
+	@echo 'make fuzz-smoke             every fuzz target for 30 s, two at a time; fuzz-minimise TARGET=: its corpus'
 	@echo 'make contention             list_lock and barn lock by generation and sheaf capacity; ARGS= as there'
 	@echo 'make soak                   random workloads, threads, failures, CPUs off and on, for 20 minutes; ARGS= as there'
 	@echo 'make explore                interleavings of small scenarios, with races; ARGS="scenario=tree schedules=10000"'

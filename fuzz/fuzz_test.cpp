@@ -3,15 +3,19 @@
 // Promises of the fuzz targets: bytes and text say the same; mutator and crossover keep operations whole and
 // stay within their room; 64 operations make a tree of four levels; a planted bug is found; a sequence can be
 // printed as code. FuzzConcurrent: every seed is run, with everything compared after each step.
+#include "fuzz/apart.h"
 #include "fuzz/files.h"
 #include "fuzz/maple_print.h"
 #include "fuzz/mutate.h"
+#include "fuzz/shrink.h"
 #include "fuzz/target.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tools/testing/harness.h"
+
+#include <unistd.h>
 
 namespace kmirror::fuzz {
 namespace {
@@ -150,6 +154,44 @@ TEST(FuzzMaple, ASequenceIsPrintedAsTheKernelsTestsAreWritten)
               "+\n+\tcheck_found();\n \n \trest();\n }\n");
     EXPECT_EQ(kernel_test_patch("nothing\n", "f\n", "check_found", wrong), "");
     EXPECT_NE(wrong, "");
+}
+
+TEST(FuzzShrink, WhatTheFailureNeedsIsLeft)
+{
+    const Grammar &grammar = maple_grammar();
+    const auto needs = [](const Sequence &sequence, std::uint64_t least) {
+        unsigned erases = 0;
+        for (const Operation &operation : sequence.operations)
+            erases += MapleOp(operation.kind) == MapleOp::Erase && operation.operand[0].number >= least;
+        return erases >= 2;
+    };
+    Sequence large = draw(grammar, 200, testing::seed());
+    for (Operation &operation : large.operations)
+        operation.operand[0].number |= 5000;
+    ASSERT_TRUE(needs(large, 4321));
+    const Sequence small = shrink(grammar, large, [&](const Sequence &each) { return needs(each, 4321); });
+    EXPECT_EQ(to_text(grammar, "maple_store_fuzz", small),
+              "target maple_store_fuzz\nsetup kind0=plain kind1=plain kind2=plain\n"
+              "erase tree=0 index=4321\nerase tree=0 index=4321\n");
+
+    const std::string text = "a machine of numa:2 and more";
+    const auto has = [](const std::vector<std::uint8_t> &bytes) {
+        return std::string(bytes.begin(), bytes.end()).find("a:") != std::string::npos;
+    };
+    const std::vector<std::uint8_t> left = shrink({text.begin(), text.end()}, has);
+    EXPECT_EQ(std::string(left.begin(), left.end()), "a:");
+}
+
+TEST(FuzzApart, AFindingEndsTheChildAlone)
+{
+    const Apart found = run_apart([](int) { fail("here"); }, Keep::Stderr);
+    EXPECT_TRUE(found.failed);
+    EXPECT_EQ(found.kind, "fuzz");
+    EXPECT_THAT(found.said, HasSubstr("fuzz: here"));
+    EXPECT_EQ(run_apart([](int) { _exit(3); }, Keep::Stderr).kind, "status 3");
+    const Apart wrote = run_apart([](int output) { EXPECT_EQ(write(output, "text", 4), 4); }, Keep::Output);
+    EXPECT_FALSE(wrote.failed);
+    EXPECT_EQ(wrote.said, "text");
 }
 
 TEST(FuzzConcurrent, EverySeedIsRun)

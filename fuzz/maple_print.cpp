@@ -82,6 +82,8 @@ public:
     {
         if (step_.skipped)
             return {};
+        if (step_.fail_nth)
+            line("/* request " + std::to_string(step_.fail_nth) + " for memory fails in the next call */");
         if (step_.op <= MapleOp::AllocCyclic)
             simple();
         else if (step_.op <= MapleOp::Empty)
@@ -337,6 +339,8 @@ bool has_word(const std::string &text, const std::string &word)
     return false;
 }
 
+const char *indent_of(Code code) { return code == Code::Kernel ? "\t" : "    "; }
+
 // Declarations of what `body` uses, then the trees' beginnings.
 std::string head_of(const std::string &body, const std::set<unsigned> &trees, const Setup &setup,
                     const std::string &indent)
@@ -370,33 +374,47 @@ std::string step_code(const Step &step, const Answer &expected, Code code, const
     return text;
 }
 
-std::string maple_code(const Sequence &sequence, Code code, const std::string &name, const maple_ops *ops)
+void maple_statements(const Sequence &sequence, const MapleRunOptions &how, Code code, const StatementSink &sink)
 {
-    const std::string indent = code == Code::Kernel ? "\t" : "    ";
-    std::string body;
-    std::set<unsigned> trees, cursors;
-    MapleRunOptions options;
-    options.ops = ops;
+    const std::string indent = indent_of(code);
+    std::set<unsigned> cursors;
+    MapleRunOptions options = how;
     options.listener = [&](const Step &step, const Answer &expected, const MapleTable &) {
-        trees.insert(step.tree);
-        if (step.op == MapleOp::Dup)
-            trees.insert(step.other);
-        body += step_code(step, expected, code, indent);
+        std::string text = step_code(step, expected, code, indent);
         const unsigned moved = step.op == MapleOp::Dup ? step.other : step.tree;
         if (step.op >= MapleOp::CursorSet)
             cursors.insert(moved);
         if ((forgets_place(step) || step.op == MapleOp::Dup) && cursors.count(moved))
-            body += indent + "mas_reset(&mas" + std::to_string(moved) + ");\n";
+            text += indent + "mas_reset(&mas" + std::to_string(moved) + ");\n";
+        sink(text);
     };
     run_maple(sequence, options);
+}
+
+std::string maple_function(const Setup &setup, const std::string &statements, Code code, const std::string &name)
+{
+    const std::string indent = indent_of(code);
+    std::set<unsigned> trees;
+    for (unsigned tree = 0; tree < kMapleTrees; tree++)
+        if (has_word(statements, "t" + std::to_string(tree)) || has_word(statements, "mas" + std::to_string(tree)))
+            trees.insert(tree);
     std::string text = code == Code::Kernel ? "static noinline void __init " + name + "(void)\n{\n"
                                             : "TEST(MapleFuzz, " + name + ")\n{\n";
-    text += head_of(body, trees, sequence.setup, indent) + body;
+    text += head_of(statements, trees, setup, indent) + statements;
     for (const unsigned tree : trees)
         text += indent + "mt_validate(&t" + std::to_string(tree) + ");\n";
     for (const unsigned tree : trees)
         text += indent + "mtree_destroy(&t" + std::to_string(tree) + ");\n";
     return text + "}\n";
+}
+
+std::string maple_code(const Sequence &sequence, Code code, const std::string &name, const maple_ops *ops)
+{
+    std::string statements;
+    MapleRunOptions options;
+    options.ops = ops;
+    maple_statements(sequence, options, code, [&](const std::string &text) { statements += text; });
+    return maple_function(sequence.setup, statements, code, name);
 }
 
 StepListener maple_narrator(unsigned verbosity)

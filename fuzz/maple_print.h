@@ -9,8 +9,7 @@
 // or numbers in the shape of pointers.
 //
 // Owns     nothing.
-// Fails    never: a sequence that makes the implementation crash is printed up to and with the crashing call,
-//          if the caller writes each line as it comes.
+// Fails    never; a sequence that crashes the implementation ends with the call that does.
 #ifndef KMIRROR_FUZZ_MAPLE_PRINT_H
 #define KMIRROR_FUZZ_MAPLE_PRINT_H
 
@@ -23,7 +22,15 @@ enum class Code { Kernel, GoogleTest };
 // The statements of one step, each with `indent` before it and a newline behind it.
 std::string step_code(const Step &step, const Answer &expected, Code code, const std::string &indent);
 
-// The whole function or test, named `name`. `ops` is only asked where cursors stand; the sequence is done.
+// Does the sequence, and gives the statements of each step to `sink` before the step is done: what they are up
+// to a crash is known then. `how` says on what, and of which grammar; its listener is not called.
+using StatementSink = std::function<void(const std::string &statements)>;
+void maple_statements(const Sequence &sequence, const MapleRunOptions &how, Code code, const StatementSink &sink);
+
+// The whole function or test, named `name`, around such statements.
+std::string maple_function(const Setup &setup, const std::string &statements, Code code, const std::string &name);
+
+// Both at once. `ops` is only asked where cursors stand; the sequence is done.
 std::string maple_code(const Sequence &sequence, Code code, const std::string &name, const maple_ops *ops);
 
 // Prints each step as kernel code on stderr before it is done; from 2 on, the tree before it as well.

@@ -60,6 +60,7 @@ struct Step {
     unsigned value = 0;         // maple_value(); NULL where clears
     bool clears = false;
     unsigned gfp = MAPLE_OPS_KERNEL;
+    unsigned fail_nth = 0;      // this request for memory of it fails; 0: none
     bool skipped = false;       // means nothing here: an allocation in a tree without gaps, a full tree
 
     void *entry() const { return clears ? nullptr : maple_value(value); }

@@ -185,15 +185,11 @@ public:
     /* How the tree differs: forwards and backwards, range by range. Empty: not at all. Takes lock(). */
     std::string differences(const maple_ops *ops, maple_ops_tree *tree) const
     {
-        const std::vector<Range> expected = all();
         ops->lock(tree);
-        const std::vector<Range> forwards = walk_up(ops, tree, expected.size());
-        const std::vector<Range> backwards = walk_down(ops, tree, expected.size());
+        std::string text = compare_up(ops, tree) + compare_down(ops, tree);
         const bool is_empty = ops->empty(tree);
         ops->unlock(tree);
 
-        std::string text = compare("forwards", expected, forwards);
-        text += compare("backwards", std::vector<Range>(expected.rbegin(), expected.rend()), backwards);
         if (is_empty != empty())
             text += is_empty ? "the tree says that it is empty\n" : "the tree says that it is not empty\n";
         return text;
@@ -248,41 +244,51 @@ private:
         return Range{at.first, at.last, entry};
     }
 
-    // Both walks end by themselves in a sound tree; `expected` ends them in another one.
-    static std::vector<Range> walk_up(const maple_ops *ops, maple_ops_tree *tree, std::size_t expected)
+    // Both walks go along the map, in whose order the tree's ranges have to come.
+    std::string compare_up(const maple_ops *ops, maple_ops_tree *tree) const
     {
         maple_ops_cursor cursor;
-        std::vector<Range> list;
         ops->cursor_init(&cursor, tree, 0);
-        list.push_back(cursor_range(ops, cursor, ops->mas_walk(&cursor)));
-        while (list.back().last != ULONG_MAX && list.size() <= expected)
-            list.push_back(cursor_range(ops, cursor, ops->mas_next_range(&cursor, ULONG_MAX)));
-        return list;
+        Range found = cursor_range(ops, cursor, ops->mas_walk(&cursor));
+        auto entry = ranges_.begin();
+        unsigned long index = 0;
+        for (std::size_t i = 0;; i++) {
+            Range expected{index, entry == ranges_.end() ? ULONG_MAX : entry->first - 1, nullptr};
+            if (entry != ranges_.end() && entry->first == index)
+                expected = entry++->second;
+            if (found != expected)
+                return difference("forwards", i, expected, found);
+            if (expected.last == ULONG_MAX)
+                return {};
+            index = expected.last + 1;
+            found = cursor_range(ops, cursor, ops->mas_next_range(&cursor, ULONG_MAX));
+        }
     }
 
-    static std::vector<Range> walk_down(const maple_ops *ops, maple_ops_tree *tree, std::size_t expected)
+    std::string compare_down(const maple_ops *ops, maple_ops_tree *tree) const
     {
         maple_ops_cursor cursor;
-        std::vector<Range> list;
         ops->cursor_init(&cursor, tree, ULONG_MAX);
-        list.push_back(cursor_range(ops, cursor, ops->mas_walk(&cursor)));
-        while (list.back().first != 0 && list.size() <= expected)
-            list.push_back(cursor_range(ops, cursor, ops->mas_prev_range(&cursor, 0)));
-        return list;
+        Range found = cursor_range(ops, cursor, ops->mas_walk(&cursor));
+        auto entry = ranges_.rbegin();
+        unsigned long index = ULONG_MAX;
+        for (std::size_t i = 0;; i++) {
+            Range expected{entry == ranges_.rend() ? 0 : entry->second.last + 1, index, nullptr};
+            if (entry != ranges_.rend() && entry->second.last == index)
+                expected = entry++->second;
+            if (found != expected)
+                return difference("backwards", i, expected, found);
+            if (expected.first == 0)
+                return {};
+            index = expected.first - 1;
+            found = cursor_range(ops, cursor, ops->mas_prev_range(&cursor, 0));
+        }
     }
 
-    static std::string compare(const char *way, const std::vector<Range> &expected,
-                               const std::vector<Range> &found)
+    static std::string difference(const char *way, std::size_t i, const Range &expected, const Range &found)
     {
-        for (std::size_t i = 0; i < expected.size(); i++) {
-            if (i < found.size() && found[i] == expected[i])
-                continue;
-            return std::string(way) + ", range " + std::to_string(i) + ": expected " +
-                   to_string(expected[i]) + ", found " +
-                   (i < found.size() ? to_string(found[i]) : "nothing") + "\n";
-        }
-        return found.size() == expected.size() ? ""
-                                               : std::string(way) + ": the tree goes on behind ULONG_MAX\n";
+        return std::string(way) + ", range " + std::to_string(i) + ": expected " + to_string(expected) +
+               ", found " + to_string(found) + "\n";
     }
 
     static std::string compare_gap(const char *which, const maple_ops *ops,

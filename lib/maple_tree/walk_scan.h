@@ -107,12 +107,13 @@ inline unsigned scan_without_fences(const NodeView &here, unsigned long index)
     return found;
 }
 
-// The four lines of a node arrive together, instead of the slot line after the pivot lines.
+// The four lines of a node arrive together, instead of the slot line after the pivot lines. NULL is possible: an
+// address is counted on, not a pointer.
 [[gnu::always_inline]] inline void prefetch_node(const maple_enode *enode)
 {
-    const char *node = reinterpret_cast<const char *>(mte_to_node(enode));
+    const auto node = reinterpret_cast<std::uintptr_t>(mte_to_node(enode));
     for (unsigned at = 0; at < sizeof(maple_node); at += 64)
-        __builtin_prefetch(node + at);
+        __builtin_prefetch(reinterpret_cast<const void *>(node + at));
 }
 
 // The first line of each child of `parent`, where the parent word is. A store that replaces `parent` writes them all.

@@ -135,6 +135,19 @@ struct FaultsOptions {
 };
 int faults_main(const FaultsOptions& options);
 
+// kmirror fuzz: inputs of the fuzz targets in other forms, and smaller. One of the first four is given.
+struct FuzzOptions {
+    bool list = false;
+    std::string print, from_text, shrink;  // files
+    std::string target;                    // of the file; empty: it, or its path, says so
+    std::string form = "text";             // or kernel, patch, test
+    std::string kdir;                      // kernel tree that a patch is for
+    std::string name = "check_found";      // of the function or test
+    std::string out;                       // file for the result; empty: stdout
+    bool quiet = false;                    // no live line
+};
+int fuzz_main(const FuzzOptions& options);
+
 // kmirror replay: the address spaces of a recorded program.
 struct ReplayOptions {
     std::string log;         // of strace or perf trace

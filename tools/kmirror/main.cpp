@@ -125,6 +125,8 @@ int main(int argc, char** argv) {
             return report_main(line.report);
         case Command::Compare:
             return compare_main(line.compare);
+        case Command::Fuzz:
+            return fuzz_main(line.fuzz);
         case Command::Sim:
             return sim_main(line.sim);
         default:

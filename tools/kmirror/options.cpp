@@ -286,6 +286,25 @@ CLI::App* add_soak(CLI::App& app, CommandLine& line) {
     return sub;
 }
 
+CLI::App* add_fuzz(CLI::App& app, CommandLine& line) {
+    FuzzOptions& fuzz = line.fuzz;
+    CLI::App* sub = app.add_subcommand("fuzz", "inputs of the fuzz targets as text, bytes or code, and smaller");
+    sub->add_flag("--list", fuzz.list, "the targets");
+    add_text(*sub, "--print", "FILE", "print an input in the form that --form says", fuzz.print);
+    add_text(*sub, "--from-text", "FILE", "the bytes of an input that is text", fuzz.from_text);
+    add_text(*sub, "--shrink", "FILE", "the smallest input that fails as this one, in the form that --form says",
+             fuzz.shrink);
+    add_text(*sub, "--target", "NAME", "of the file; default: the one that it, or its path, names", fuzz.target);
+    add_choice(*sub, "--form",
+               "text; a function of the kernel's lib/test_maple_tree.c, or a patch that adds it; a GoogleTest case",
+               fuzz.form, {"text", "kernel", "patch", "test"});
+    add_text(*sub, "--kdir", "DIR", "the kernel tree that the patch is for", fuzz.kdir);
+    add_text(*sub, "--name", "NAME", "of the function or test; default check_found", fuzz.name);
+    add_text(*sub, "--out", "FILE", "write the result there instead", fuzz.out);
+    sub->add_flag("--quiet", fuzz.quiet, "no live line");
+    return sub;
+}
+
 CLI::App* add_faults(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand("faults", "the failure points and their attributes");
     add_text(*sub, "--export", "DIR",
@@ -403,11 +422,13 @@ CommandLine read_command_line(int argc, char** argv) {
     CLI::App* ab = add_ab(app, line);
     CLI::App* report = add_report(app, line);
     CLI::App* soak = add_soak(app, line);
+    CLI::App* fuzz = add_fuzz(app, line);
     const std::vector<std::pair<CLI::App*, Command>> commands = {
         {ab, Command::Ab}, {stress, Command::Stress}, {contention, Command::Contention}, {machine, Command::Machine}, {slabinfo, Command::Slabinfo},
         {tree, Command::Tree},     {sweep, Command::Sweep},     {faults, Command::Faults},
         {replay, Command::Replay}, {sim, Command::Sim}, {compare, Command::Compare},
-        {report, Command::Report}, {soak, Command::Soak}};
+        {report, Command::Report}, {soak, Command::Soak},
+        {fuzz, Command::Fuzz}};
     app.require_subcommand(0, 1);
     app.allow_extras();
     for (const auto& [each, command] : commands) each->allow_extras();

@@ -9,7 +9,7 @@
 
 namespace kmirror::command {
 
-enum class Command { None, Ab, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim, Compare, Report, Soak };
+enum class Command { None, Ab, Stress, Contention, Machine, Slabinfo, Tree, Sweep, Faults, Replay, Sim, Compare, Report, Soak, Fuzz };
 
 struct CommandLine {
     Command command = Command::None;  // None: all is done (help, version) or refused; exit with `status`
@@ -30,6 +30,7 @@ struct CommandLine {
     CompareOptions compare;
     ReportOptions report;
     SoakOptions soak;
+    FuzzOptions fuzz;
 };
 
 // Reads the arguments. Prints help and version on stdout and one line about a mistake on stderr.

@@ -11,7 +11,8 @@
 
 LIB_SRCS   := $(sort $(wildcard $(addsuffix /*.cpp,$(addprefix lib/,kernel fault maple_tree slub mm))))
 LOAD_SRCS  := $(sort $(filter-out %_test.cpp,$(wildcard slab/*.cpp tools/sweep/*.cpp)))
-CMD_SRCS   := $(sort $(wildcard tools/kmirror/*.cpp) tools/testing/sanitizers.cpp)
+CMD_SRCS   := $(sort $(wildcard tools/kmirror/*.cpp) tools/testing/sanitizers.cpp lib/mm/tests/pages.cpp \
+                $(filter-out fuzz/engine.cpp fuzz/replay.cpp fuzz/maple_diff_fuzz.cpp %_test.cpp,$(wildcard fuzz/*.cpp)))
 CASE_SRCS  := $(sort $(if $(TESTS),$(wildcard $(TESTS)), \
                 $(wildcard $(addsuffix /*_test.cpp,$(addprefix lib/,kernel/tests mm/tests sim/tests cmocka/tests) \
                                                    radix-tree-tests slab tools/sweep tools/testing fuzz))))

@@ -37,7 +37,7 @@ $(B)/fuzz/kdir/maple.o: always
 .PHONY: always
 endif
 
-.PHONY: fuzz fuzz-smoke fuzz-programs
+.PHONY: fuzz fuzz-smoke fuzz-minimise fuzz-programs
 fuzz-programs: $(FUZZ_PROGRAMS)
 
 FUZZ_ENV = O='$(O)' MAKE='$(MAKE)' TARGET='$(TARGET)' TIME='$(TIME)' FORK='$(FORK)' ARGS='$(ARGS)' \
@@ -46,3 +46,5 @@ fuzz:
 	+$(Q)$(FUZZ_ENV) tools/make/fuzz run
 fuzz-smoke:
 	+$(Q)$(FUZZ_ENV) tools/make/fuzz smoke
+fuzz-minimise:
+	+$(Q)$(FUZZ_ENV) tools/make/fuzz minimise
