@@ -267,6 +267,15 @@ extern "C" bool kmirror_should_failslab(struct kmem_cache *s, gfp_t gfpflags)
     return point_fires(failslab, request);
 }
 
+extern "C" bool kmirror_should_failslab_of(const char *cache, size_t size, gfp_t gfpflags)
+{
+    Request request;
+    request.gfp = gfpflags;
+    request.cache = cache;
+    request.size = size;
+    return point_fires(failslab, request);
+}
+
 extern "C" bool kmirror_should_fail_alloc_page(gfp_t gfp_mask, unsigned int order)
 {
     Request request;

@@ -4,58 +4,28 @@
 // <kmirror/slab_info.h>.
 //
 // Owns     one constant table.
-// Bounds   handles are the pointers themselves; flags are translated bit by bit, unknown ones are dropped.
+// Bounds   what handles and flags are: <kmirror/slab_ops_fill.h>.
 // Locking  none of its own.
 // Fails    as the functions behind it.
 
 #include <kmirror/slab_info.h>
-#include <kmirror/slab_ops.h>
-#include <kmirror/topology.h>
+#include <kmirror/slab_ops_fill.h>
 
-#include <linux/cpu.h>
-#include <linux/cpumask.h>
 #include <linux/errno.h>
-#include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/string.h>
-#include <linux/topology.h>
 
 namespace kmirror::slub {
 namespace {
 
 // ---- handles and flags ------------------------------------------------------------------------------
 
-kmem_cache *real(slab_ops_cache *cache) { return reinterpret_cast<kmem_cache *>(cache); }
-slab_ops_cache *handle(kmem_cache *s) { return reinterpret_cast<slab_ops_cache *>(s); }
+kmem_cache *real(slab_ops_cache *cache) { return ops_cache(cache); }
+slab_ops_cache *handle(kmem_cache *s) { return ops_handle(s); }
 slab_sheaf *real(slab_ops_sheaf *sheaf) { return reinterpret_cast<slab_sheaf *>(sheaf); }
 slab_ops_sheaf *handle(slab_sheaf *sheaf) { return reinterpret_cast<slab_ops_sheaf *>(sheaf); }
 
-gfp_t gfp_of(unsigned int bits)
-{
-    gfp_t gfp = bits & SLAB_OPS_ATOMIC ? GFP_ATOMIC : bits & SLAB_OPS_NOWAIT ? GFP_NOWAIT : GFP_KERNEL;
-    if (!(bits & ~(SLAB_OPS_ATOMIC | SLAB_OPS_NOWAIT))) [[likely]]
-        return gfp;
-    gfp |= bits & SLAB_OPS_ZERO ? __GFP_ZERO : 0;
-    gfp |= bits & SLAB_OPS_THISNODE ? __GFP_THISNODE : 0;
-    gfp |= bits & SLAB_OPS_NOWARN ? __GFP_NOWARN : 0;
-    gfp |= bits & SLAB_OPS_NOFAIL ? __GFP_NOFAIL : 0;
-    gfp |= bits & SLAB_OPS_MEMALLOC ? __GFP_MEMALLOC : 0;
-    gfp |= bits & SLAB_OPS_NOMEMALLOC ? __GFP_NOMEMALLOC : 0;
-    gfp |= bits & SLAB_OPS_ACCOUNT ? __GFP_ACCOUNT : 0;
-    return gfp;
-}
-
-slab_flags_t flags_of(unsigned int bits)
-{
-    slab_flags_t flags = 0;
-    flags |= bits & SLAB_OPS_HWCACHE_ALIGN ? SLAB_HWCACHE_ALIGN : 0;
-    flags |= bits & SLAB_OPS_PANIC ? SLAB_PANIC : 0;
-    flags |= bits & SLAB_OPS_TYPESAFE_BY_RCU ? SLAB_TYPESAFE_BY_RCU : 0;
-    flags |= bits & SLAB_OPS_CACHE_ACCOUNT ? SLAB_ACCOUNT : 0;
-    flags |= bits & SLAB_OPS_NO_MERGE ? SLAB_NO_MERGE : 0;
-    flags |= bits & SLAB_OPS_RECLAIM_ACCOUNT ? SLAB_RECLAIM_ACCOUNT : 0;
-    return flags;
-}
+gfp_t gfp_of(unsigned int bits) { return ops_slab_gfp(bits); }
+slab_flags_t flags_of(unsigned int bits) { return ops_slab_flags(bits); }
 
 // ---- caches -----------------------------------------------------------------------------------------
 
@@ -229,108 +199,7 @@ void set_cpu_partial(slab_ops_cache *cache, unsigned int objects)
     kmirror_slab_set_cpu_partial(real(cache), objects);
 }
 
-// ---- virtual CPUs -----------------------------------------------------------------------------------
-
-int pin(int cpu)
-{
-    const int got = kmirror_cpu_lease(cpu);
-    return got < 0 ? got : 0;
-}
-
-int current_cpu() { return static_cast<int>(raw_smp_processor_id()); }
-int number_of_cpus() { return static_cast<int>(nr_cpu_ids); }
-int number_of_nodes() { return static_cast<int>(nr_node_ids); }
-int node_of_cpu(int cpu) { return cpu_to_node(cpu); }
-int is_online(int cpu)
-{
-    return cpu >= 0 && cpu < number_of_cpus() && cpu_online(static_cast<unsigned int>(cpu));
-}
-int set_online(int cpu, bool online)
-{
-    return online ? cpu_up(static_cast<unsigned int>(cpu)) : cpu_down(static_cast<unsigned int>(cpu));
-}
-
 // ---- loops ------------------------------------------------------------------------------------------
-
-size_t loop_pair(slab_ops_cache *cache, size_t n)
-{
-    kmem_cache *s = real(cache);
-    for (size_t done = 0; done < n; done++) {
-        void *object = kmem_cache_alloc(s, GFP_KERNEL);
-        if (!object)
-            return done;
-        kmem_cache_free(s, object);
-    }
-    return n;
-}
-
-size_t loop_alloc(slab_ops_cache *cache, size_t n, void **objects)
-{
-    kmem_cache *s = real(cache);
-    for (size_t done = 0; done < n; done++) {
-        objects[done] = kmem_cache_alloc(s, GFP_KERNEL);
-        if (!objects[done])
-            return done;
-    }
-    return n;
-}
-
-void loop_free(slab_ops_cache *cache, size_t n, void **objects)
-{
-    kmem_cache *s = real(cache);
-    for (size_t i = 0; i < n; i++)
-        kmem_cache_free(s, objects[i]);
-}
-
-size_t loop_batch(slab_ops_cache *cache, size_t n, void **objects, size_t rounds)
-{
-    size_t done = 0;
-    for (size_t round = 0; round < rounds; round++) {
-        const size_t got = loop_alloc(cache, n, objects);
-        loop_free(cache, got, objects);
-        done += got;
-        if (got < n)
-            break;
-    }
-    return done;
-}
-
-size_t loop_bulk(slab_ops_cache *cache, size_t n, void **objects, size_t rounds)
-{
-    kmem_cache *s = real(cache);
-    for (size_t round = 0; round < rounds; round++) {
-        if (!kmem_cache_alloc_bulk(s, GFP_KERNEL, n, objects))
-            return round * n;
-        kmem_cache_free_bulk(s, n, objects);
-    }
-    return rounds * n;
-}
-
-// xorshift64: good enough to pick slots, and no state outside the call.
-unsigned long next_random(unsigned long &state)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-size_t loop_random(slab_ops_cache *cache, size_t slots, void **objects, size_t steps, unsigned long seed)
-{
-    kmem_cache *s = real(cache);
-    unsigned long state = seed * 2 + 1;
-    size_t done = 0;
-    for (size_t step = 0; step < steps; step++) {
-        void *&slot = objects[next_random(state) % slots];
-        if (slot) {
-            kmem_cache_free(s, slot);
-            slot = nullptr;
-        } else if ((slot = kmem_cache_alloc(s, GFP_KERNEL))) {
-            done++;
-        }
-    }
-    return done;
-}
 
 size_t loop_sheaf(slab_ops_cache *cache, unsigned int n, void **objects, size_t rounds)
 {
@@ -345,17 +214,6 @@ size_t loop_sheaf(slab_ops_cache *cache, unsigned int n, void **objects, size_t 
         kmem_cache_free_bulk(s, n, objects);
     }
     return rounds * n;
-}
-
-size_t loop_kmalloc(size_t bytes, size_t n)
-{
-    for (size_t done = 0; done < n; done++) {
-        void *object = __kmalloc(bytes, GFP_KERNEL);
-        if (!object)
-            return done;
-        kfree(object);
-    }
-    return n;
 }
 
 // ---- the table --------------------------------------------------------------------------------------
@@ -400,22 +258,22 @@ constexpr slab_ops kTable = {
     .object_node = kmirror_slab_nid_of,
     .set_min_partial = set_min_partial,
     .set_sheaf_capacity = kmirror_slab_sheaf_capacity,
-    .cpu_pin = pin,
-    .cpu_unpin = [] { kmirror_cpu_release(); },
-    .cpu = current_cpu,
-    .nr_cpus = number_of_cpus,
-    .nr_nodes = number_of_nodes,
-    .cpu_node = node_of_cpu,
-    .cpu_online = is_online,
-    .cpu_set_online = set_online,
-    .loop_pair = loop_pair,
-    .loop_alloc = loop_alloc,
-    .loop_free = loop_free,
-    .loop_batch = loop_batch,
-    .loop_bulk = loop_bulk,
-    .loop_random = loop_random,
+    .cpu_pin = ops_cpu_pin,
+    .cpu_unpin = ops_cpu_unpin,
+    .cpu = ops_cpu,
+    .nr_cpus = ops_nr_cpus,
+    .nr_nodes = ops_nr_nodes,
+    .cpu_node = cpu_to_node,
+    .cpu_online = ops_cpu_online,
+    .cpu_set_online = ops_cpu_set_online,
+    .loop_pair = ops_loop_pair,
+    .loop_alloc = ops_loop_alloc,
+    .loop_free = ops_loop_free,
+    .loop_batch = ops_loop_batch,
+    .loop_bulk = ops_loop_bulk,
+    .loop_random = ops_loop_random,
     .loop_sheaf = loop_sheaf,
-    .loop_kmalloc = loop_kmalloc,
+    .loop_kmalloc = ops_loop_kmalloc,
     .set_generation = set_generation,
     .set_cpu_partial = set_cpu_partial,
 };
