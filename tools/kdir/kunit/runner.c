@@ -54,6 +54,7 @@ void kmirror_kunit_failed(struct kunit *test, const char *file, int line, const 
            right, is, wanted);
 }
 
+#ifndef KDIR_ALLOCATOR
 struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags, int max_active)
 {
     (void)name;
@@ -83,6 +84,7 @@ bool flush_work(struct work_struct *work)
 {
     return pthread_join(work->thread, NULL) == 0;
 }
+#endif
 
 static int run_case(struct kunit_case *one)
 {
@@ -97,11 +99,18 @@ static int run_case(struct kunit_case *one)
     return test.failures ? FAILED : PASSED;
 }
 
+#ifdef KDIR_ALLOCATOR
+void kdir_boot(void); /* the tree's own allocator */
+#endif
+
 int main(void)
 {
     int results[RESULTS] = {0, 0, 0};
     int number = 0;
 
+#ifdef KDIR_ALLOCATOR
+    kdir_boot();
+#endif
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (struct kunit_case *one = kmirror_kunit_suite->test_cases; one->run_case; one++) {
         const int result = run_case(one);

@@ -144,6 +144,7 @@ static void boot(void)
     page_alloc_init();
     copy_percpu_variables();
     apply_settings();
+    kdir_start_interrupts();
     kmem_cache_init();
     kmem_cache_init_late();
 #ifdef KDIR_HAS_KVFREE_INIT

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work queues of a kernel tree's allocator, and its grace periods by number.
+ * Work queues of a kernel tree's allocator, its work after an interrupt, and its grace periods by number.
  *
  * Owns     the queue, in the order of due times, and the threads that empty it: a new one when all are busy, so that
  *          work may wait for other work.
@@ -10,10 +10,16 @@
  */
 #include "tools/kdir/slub/shim/kernel.h"
 
+#undef irq_work_queue
+#undef swab
+
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 int kmirror_cpu_lease(int cpu);
 int kmirror_cpu_release(void);
@@ -143,17 +149,68 @@ static void want_worker(void)
     pthread_cond_signal(&queued);
 }
 
+/* ---- after an interrupt ------------------------------------------------------------------------------------ */
+
+/* Raised from anywhere, a signal handler too, and done by a thread that sleeps on the number of raises. */
+static unsigned int raises;
+static pthread_t interrupt_thread;
+static bool interrupts_on;
+
+static long futex(unsigned int *word, int operation, unsigned int value)
+{
+    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+static void *do_raised(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST)) {
+        const unsigned int seen = __atomic_load_n(&raises, __ATOMIC_SEQ_CST);
+
+        irq_work_run();
+        futex(&raises, FUTEX_WAIT_PRIVATE, seen);
+    }
+    irq_work_run();
+    return NULL;
+}
+
+static void wake_interrupt_thread(void)
+{
+    __atomic_fetch_add(&raises, 1, __ATOMIC_SEQ_CST);
+    futex(&raises, FUTEX_WAKE_PRIVATE, 1);
+}
+
+void kdir_start_interrupts(void)
+{
+    interrupts_on = pthread_create(&interrupt_thread, NULL, do_raised, NULL) == 0;
+}
+
+bool kdir_irq_work_queue(struct irq_work *work)
+{
+    const int error = errno;
+    const bool fresh = irq_work_queue(work);
+
+    if (fresh)
+        wake_interrupt_thread();
+    errno = error;
+    return fresh;
+}
+
 __attribute__((destructor)) static void end_workers(void)
 {
     int i;
 
     pthread_mutex_lock(&guard);
-    ending = true;
+    __atomic_store_n(&ending, true, __ATOMIC_SEQ_CST);
     if (nr_workers)
         pthread_cond_broadcast(&queued);
     pthread_mutex_unlock(&guard);
     for (i = 0; i < nr_workers; i++)
         pthread_join(workers[i], NULL);
+    if (interrupts_on) {
+        wake_interrupt_thread();
+        pthread_join(interrupt_thread, NULL);
+    }
 }
 
 /* ---- work -------------------------------------------------------------------------------------------------- */

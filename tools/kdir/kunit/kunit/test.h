@@ -37,10 +37,12 @@ struct kunit_suite {
     struct kunit_case *test_cases;      /* the last one has no function */
 };
 
+#ifndef KDIR_SHIM_KUNIT_H /* which a tree's own allocator comes with */
 struct kunit_resource {
     const char *name;
     void *data;
 };
+#endif
 
 #define KUNIT_CASE(function)        { (function), #function, 0 }
 #define KUNIT_CASE_SLOW(function)   { (function), #function, 1 }
@@ -70,6 +72,7 @@ void kmirror_kunit_failed(struct kunit *test, const char *file, int line, const 
             kmirror_kunit_failed(test, __FILE__, __LINE__, #left, #right, kunit_right, kunit_left);     \
     } while (0)
 
+#ifndef KDIR_SHIM_KERNEL_H /* on the library's allocator; a tree's own brings all this */
 /* ---- of other headers -------------------------------------------------------------------------------------- */
 
 #define alloc_hooks(call)               (call)
@@ -92,5 +95,6 @@ struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags, i
 void destroy_workqueue(struct workqueue_struct *queue);
 bool queue_work(struct workqueue_struct *queue, struct work_struct *work);
 bool flush_work(struct work_struct *work);
+#endif
 
 #endif /* KMIRROR_KUNIT_TEST_H */

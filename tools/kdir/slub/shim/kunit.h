@@ -5,6 +5,7 @@
 
 struct kunit;
 struct kunit_resource {
+    const char *name;
     void *data;
 };
 
@@ -12,7 +13,6 @@ struct kunit_resource {
 #define kdir_slab_errors() (KM_CURRENT->slab_errors)
 
 #define kunit_get_current_test() ((struct kunit *)kdir_slab_errors())
-#define kunit_test kdir_unused_kunit_test, (struct kunit *)kdir_slab_errors()
 
 static inline struct kunit_resource *kdir_find_resource(void)
 {
@@ -21,7 +21,6 @@ static inline struct kunit_resource *kdir_find_resource(void)
     resource.data = kdir_slab_errors();
     return resource.data ? &resource : NULL;
 }
-#undef kunit_test
 #define kunit_find_named_resource(...) kdir_find_resource()
 #define kunit_put_resource(resource) ((void)(resource))
 

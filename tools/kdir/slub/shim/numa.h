@@ -44,8 +44,10 @@ struct kdir_task {
     int pid;
     struct mempolicy *mempolicy;
 };
+#ifndef KDIR_USER
 #undef current
 #define current (&(struct kdir_task){KM_CURRENT->pid ?: kmirror_task_pid(), kmirror_mempolicy()})
+#endif
 
 #define __node_distance_kdir node_distance
 #define RECLAIM_DISTANCE 30

@@ -127,6 +127,11 @@ bool flush_rcu_work(struct rcu_work *work);
 #define queue_rcu_work(queue, work) ((void)(queue), kdir_queue_rcu_work(work))
 #define to_rcu_work(work_) container_of((work_), struct rcu_work, work)
 
+/* There is no interrupt to do the work at once: a thread does. Any context. */
+void kdir_start_interrupts(void);
+bool kdir_irq_work_queue(struct irq_work *work);
+#define irq_work_queue(work) kdir_irq_work_queue(work)
+
 /* A timer that is only ever started with no time to wait. */
 enum hrtimer_restart { HRTIMER_NORESTART };
 enum hrtimer_mode { HRTIMER_MODE_REL };
@@ -158,6 +163,9 @@ bool poll_state_synchronize_rcu(unsigned long state);
 
 struct KDIR_RCU_HEAD;
 void kvfree_call_rcu(struct KDIR_RCU_HEAD *head, void *object);
+#ifdef KDIR_USER /* kfree_rcu() is this library's, and takes any kind of head */
+#define kvfree_call_rcu(head, object) kvfree_call_rcu((void *)(head), (object))
+#endif
 #ifndef KDIR_HAS_KVFREE_INIT
 void kvfree_rcu_barrier(void); /* adapter.c */
 #endif
