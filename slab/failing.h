@@ -87,14 +87,14 @@ unsigned each_failure(Body body)
 // Objects in their users' hands, cache by cache: what slabs have handed out, less what waits in sheaves.
 using LiveObjects = std::map<std::string, long>;
 
-inline long live_objects(kmem_cache *s)
+inline long live_objects(slab_ops_cache *cache)
 {
-    struct kmirror_slab_counts counts;
-    kmirror_slab_counts(s, NUMA_NO_NODE, &counts);
+    slab_ops_counts counts{};
+    ops().counts(cache, -1, &counts);
     long live = long(counts.used_objects) - long(counts.barn_objects);
     for (int cpu = 0; cpu < ops().nr_cpus(); cpu++) {
-        struct kmirror_slab_cpu held;
-        kmirror_slab_cpu_sheaves(s, unsigned(cpu), &held);
+        slab_ops_cpu_sheaves held{};
+        ops().cpu_sheaves(cache, cpu, &held);
         for (int objects : {held.main, held.spare, held.rcu_free})
             live -= std::max(objects, 0);
     }
@@ -109,17 +109,20 @@ inline std::string size_class_of(unsigned bytes)
 }
 
 // Sheaves are objects of the size classes too, but the allocator's own: a class makes itself a spare one
-// when it is used more, and whoever counts the users' objects must not find it.
+// when it is used more, and whoever counts the users' objects must not find it. Of another implementation
+// than ours the caches are not known, so the answer is empty.
 inline LiveObjects live_objects()
 {
     LiveObjects all;
+    if (&ops() != kmirror_slab_ops())
+        return all;
     kmirror_slab_for_each_cache(
         [](kmem_cache *s, void *out) {
             LiveObjects &found = *static_cast<LiveObjects *>(out);
             struct kmirror_slab_geometry made;
             kmirror_slab_geometry(s, &made);
             auto *cache = reinterpret_cast<slab_ops_cache *>(s);
-            found[made.name] += live_objects(s);
+            found[made.name] += live_objects(cache);
             if (KMIRROR_STATS && made.sheaf_capacity)
                 found[size_class_of(rules::kSheafHeader + made.sheaf_capacity * rules::kWord)] -=
                     ops().stat(cache, "sheaf_alloc") - ops().stat(cache, "sheaf_free");

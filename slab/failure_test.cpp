@@ -42,8 +42,6 @@ protected:
     // Nothing cached anywhere, so that the next operation has to go all the way down.
     void make_bare() { EXPECT_EQ(cache.shrink(), 0); }
 
-    struct kmem_cache *cache_of() { return as_kmem_cache(cache); }
-
     Pinned here;
     Cache cache;
 };
@@ -120,7 +118,7 @@ TEST_F(SlabFailure, of_a_bulk_allocation_is_all_or_nothing)
             const bool got = cache.alloc_bulk(n, objects.data());
             EXPECT_EQ(attempt.over() || got, true);
             cache.verify();
-            EXPECT_EQ(live_objects(cache_of()), got ? long(n) : 0);
+            EXPECT_EQ(live_objects(cache), got ? long(n) : 0);
             if (got)
                 cache.free_bulk(n, objects.data());
             EXPECT_TRUE(cache.alloc_bulk(n, objects.data())) << "the same again";
@@ -222,7 +220,7 @@ TEST_F(SlabFailure, of_sheaf_memory_does_not_disturb_a_free)
         cache.free(objects);
         attempt.over();
         cache.verify();
-        EXPECT_EQ(live_objects(cache_of()), 0);
+        EXPECT_EQ(live_objects(cache), 0);
         make_bare();
     });
     EXPECT_GT(failures, 0u) << "freeing makes sheaves for the barn";
@@ -241,7 +239,7 @@ TEST_F(SlabFailure, of_sheaf_memory_does_not_disturb_kfree_rcu)
             ops().free_rcu(object, 64);
         attempt.over();
         ops().free_rcu_barrier();
-        EXPECT_EQ(live_objects(cache_of()), 0);
+        EXPECT_EQ(live_objects(cache), 0);
         make_bare();
     });
     EXPECT_GT(failures, 0u);

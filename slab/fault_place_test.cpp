@@ -179,7 +179,7 @@ TEST_F(FaultPlace, a_bulk_request_at_object_k)
         ASSERT_EQ(kmirror_fault_log(&one, 1), 1u);
         EXPECT_STREQ(one.point, "fail_alloc_bulk");
         EXPECT_EQ(one.request, k);
-        EXPECT_EQ(live_objects(as_kmem_cache(cache)), 0);
+        EXPECT_EQ(live_objects(cache), 0);
         if (KMIRROR_STATS) {
             EXPECT_EQ(cache.stat("alloc_slab") != 0, k > 1) << k;
         }

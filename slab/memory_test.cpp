@@ -78,7 +78,7 @@ KMIRROR_TEST_IN(SlabMemory, gone_makes_bulk_and_prefill_fail_whole, SMALL_MACHIN
     EXPECT_FALSE(cache.alloc_bulk(objects.size(), objects.data(), SLAB_OPS_NOWAIT | SLAB_OPS_NOWARN));
     EXPECT_EQ(ops().prefill(cache, SLAB_OPS_NOWAIT | SLAB_OPS_NOWARN, 5000), nullptr);
     cache.verify();
-    EXPECT_EQ(live_objects(as_kmem_cache(cache)), 0);
+    EXPECT_EQ(live_objects(cache), 0);
     hog.free(hogged);
     EXPECT_TRUE(cache.alloc_bulk(objects.size(), objects.data()));
     cache.free_bulk(objects.size(), objects.data());
@@ -99,7 +99,7 @@ KMIRROR_TEST_IN(SlabMemory, gone_still_lets_objects_be_freed_in_every_way, SMALL
         ops().free_rcu(objects[i], 64);
     cache.free_bulk(1000, &objects[2000]);
     ops().free_rcu_barrier();
-    EXPECT_EQ(live_objects(as_kmem_cache(cache)), 0);
+    EXPECT_EQ(live_objects(cache), 0);
     cache.verify();
     for (void *object : small)
         ops().kfree(object);

@@ -67,7 +67,7 @@ TEST_P(SlabPromises, failures_leave_nothing_behind)
         Cache cache(256, 0, 32);
         const auto nothing_is_left = [&] {
             cache.verify();
-            EXPECT_EQ(live_objects(as_kmem_cache(cache)), 0);
+            EXPECT_EQ(live_objects(cache), 0);
             EXPECT_EQ(cache.shrink(), 0);
         };
         const unsigned bulk = each_failure([&](Attempt &attempt) {
@@ -112,7 +112,7 @@ TEST_P(SlabPromises, destruction_waits_for_what_kfree_rcu_was_given)
         for (void *object : cache.alloc_many(100))
             ops().free_rcu(object, 64);
         ops().free_rcu_barrier();
-        EXPECT_EQ(live_objects(as_kmem_cache(cache)), 0);
+        EXPECT_EQ(live_objects(cache), 0);
     });
 }
 
@@ -142,7 +142,7 @@ TEST_P(SlabPromises, nodes_are_obeyed_and_leaving_cpus_lose_nothing)
             cache.free(cache.alloc_many(100));
         }
         ops().free_rcu_barrier();
-        EXPECT_EQ(live_objects(as_kmem_cache(cache)), long(live.size()));
+        EXPECT_EQ(live_objects(cache), long(live.size()));
         cache.free(live);
     });
 }

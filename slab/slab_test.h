@@ -13,6 +13,7 @@
 #include <kmirror/slab_ops.h>
 #include <linux/slab.h>
 
+#include "slab/implementation.h"
 #include "slab/rules.h"
 #include "slab/shadow.h"
 #include "tools/testing/harness.h"
@@ -25,7 +26,7 @@
 
 namespace kmirror::slab_test {
 
-inline const slab_ops &ops() { return *kmirror_slab_ops(); }
+inline const slab_ops &ops() { return slab_under_test(); }
 
 // For what the table does not offer: a handle of the mirror is the cache itself.
 inline kmem_cache *as_kmem_cache(slab_ops_cache *cache) { return reinterpret_cast<kmem_cache *>(cache); }

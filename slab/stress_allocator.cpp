@@ -13,6 +13,7 @@
 // Fails    an object whose stamp changed, an allocation that failed, a cache that is not empty or not valid
 //          at the end.
 
+#include "slab/implementation.h"
 #include "slab/stress_close.h"
 #include "slab/stress_load.h"
 
@@ -36,7 +37,7 @@ constexpr unsigned kParcelsPerCpu = 6;
 constexpr unsigned kStepsPerBatch = 24;   // parcels filled or emptied in one batch
 constexpr unsigned kSizes[] = {64, 256, 1024};
 
-const slab_ops &ops() { return *kmirror_slab_ops(); }
+const slab_ops &ops() { return slab_under_test(); }
 
 // What an object says about itself while it is live.
 struct Stamp {

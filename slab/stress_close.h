@@ -3,6 +3,7 @@
 // The end of a load's cache: valid, empty, gone.
 #pragma once
 
+#include "slab/implementation.h"
 #include "slab/stress_load.h"
 
 #include <kmirror/slab_ops.h>
@@ -18,8 +19,8 @@ inline Memory memory_of(slab_ops_cache *cache)
         return {};
     slab_ops_counts counts{};
     slab_ops_geometry geometry{};
-    kmirror_slab_ops()->counts(cache, -1, &counts);
-    kmirror_slab_ops()->geometry(cache, &geometry);
+    slab_under_test().counts(cache, -1, &counts);
+    slab_under_test().geometry(cache, &geometry);
     return {counts.slabs,        counts.partial_slabs, counts.total_objects,
             counts.used_objects, counts.barn_objects,  counts.slabs << geometry.order << 2};
 }
@@ -33,7 +34,7 @@ inline Memory operator+(Memory a, const Memory &b)
 // `wrong`.
 inline void close_cache(slab_ops_cache *cache, std::vector<std::string> &wrong)
 {
-    const slab_ops &ops = *kmirror_slab_ops();
+    const slab_ops &ops = slab_under_test();
     const std::string name = ops.cache_name(cache);
     ops.free_rcu_barrier_on(cache);
     if (const long violations = ops.check(cache))

@@ -9,6 +9,7 @@
 // Locking  a lane is its batch's alone; the end of a round orders it before the next.
 // Fails    a CPU that cannot be leased is reported as wrong by the run.
 
+#include "slab/implementation.h"
 #include "slab/stress_load.h"
 
 #include <kmirror/fault.h>
@@ -160,7 +161,7 @@ Crew::~Crew()
 {
     if (plan_.grace_period)
         kmirror_rcu_stepping(false);
-    kmirror_slab_ops()->cpu_unpin(); // this thread was one of the workers
+    slab_under_test().cpu_unpin(); // this thread was one of the workers
     threads_->arena.terminate();
     // The limit has to outlive the workers: on one core it is what lets the last of them end.
     tbb::finalize(threads_->scheduler, std::nothrow);
@@ -179,7 +180,7 @@ void Crew::round(Load &load, std::vector<Lane> &lanes)
     };
     const auto batch = [&](std::size_t i) {
         (void)threads_->begun.load(std::memory_order_acquire); // (T1)
-        if (kmirror_slab_ops()->cpu_pin(static_cast<int>(lanes[i].cpu)) < 0)
+        if (slab_under_test().cpu_pin(static_cast<int>(lanes[i].cpu)) < 0)
             threads_->refused++;
         else
             work(lanes[i]);

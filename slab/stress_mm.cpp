@@ -14,6 +14,7 @@
 // Locking  an address space is its lane's, or locks itself.
 // Fails    a call that does not give what it should, an address space that is not valid, nodes left at the end.
 
+#include "slab/implementation.h"
 #include "slab/stress_close.h"
 #include "slab/stress_load.h"
 
@@ -178,10 +179,10 @@ public:
         : iteration_(iteration), after_(after), batch_(plan.grace_period ? plan.grace_period : std::max(1u, kOwnBatch / lanes_per_cpu(plan)))
     {
         renewed_ = kmirror_maple_ops()->cache_renew() == 0 && mm_vma_cache_renew() == 0;
-        const int before = kmirror_slab_ops()->set_sheaf_capacity(sheaf_capacity);
+        const int before = slab_under_test().set_sheaf_capacity(sheaf_capacity);
         kmirror_maple_ops()->boot();
         mm_vma_cache();
-        kmirror_slab_ops()->set_sheaf_capacity(before);
+        slab_under_test().set_sheaf_capacity(before);
         for (unsigned i = 0; i < std::max(plan.cpus, plan.threads); i++) {
             const Task *other = plan.one_mm && i ? tasks_.front().get() : nullptr;
             tasks_.push_back(std::make_unique<Task>(plan.seed + i, plan.one_mm, other));

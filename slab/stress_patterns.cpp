@@ -9,6 +9,7 @@
 // Locking  a mailbox is TBB's queue; all else is its lane's.
 // Fails    an allocation that failed, an object whose stamp changed, a cache that is not valid and empty at the end.
 
+#include "slab/implementation.h"
 #include "slab/stress_close.h"
 #include "slab/stress_load.h"
 
@@ -29,7 +30,7 @@ constexpr unsigned kShortLived = 48;   // for each that stays
 constexpr unsigned kPending = 40;      // objects that a destroyed cache has in RCU's hands: more than a sheaf
 constexpr unsigned kOwnBatch = 4096, kOwnDestroys = 20;
 
-const slab_ops &ops() { return *kmirror_slab_ops(); }
+const slab_ops &ops() { return slab_under_test(); }
 
 struct Object {
     Object *self;

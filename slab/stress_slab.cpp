@@ -9,6 +9,7 @@
 // Fails    an allocation that failed, an object whose stamp changed, a cache that is not valid and empty at
 //          the end.
 
+#include "slab/implementation.h"
 #include "slab/stress_close.h"
 #include "slab/stress_load.h"
 
@@ -27,7 +28,7 @@ constexpr unsigned kBulk = 64;
 constexpr unsigned kMostPrefill = 12;
 constexpr unsigned kOwnBatch = 4096;
 
-const slab_ops &ops() { return *kmirror_slab_ops(); }
+const slab_ops &ops() { return slab_under_test(); }
 
 struct Object {
     Object *self;

@@ -12,6 +12,7 @@
 // Locking  reads in an RCU read section, writes under the tree's own lock.
 // Fails    a wrong answer, a failed store, a tree that is not valid, nodes that are left at the end.
 
+#include "slab/implementation.h"
 #include "slab/stress_load.h"
 
 #include <kmirror/maple_ops.h>
@@ -52,10 +53,10 @@ public:
     TreeLoad(const Plan &plan, int sheaf_capacity, bool skewed)
         : steps_(std::max(1u, kStepsPerBatch / lanes_per_cpu(plan))), skewed_(skewed)
     {
-        const int before = kmirror_slab_ops()->set_sheaf_capacity(sheaf_capacity);
+        const int before = slab_under_test().set_sheaf_capacity(sheaf_capacity);
         renewed_ = ops().cache_renew && ops().cache_renew() == 0;
         ops().boot();
-        kmirror_slab_ops()->set_sheaf_capacity(before);
+        slab_under_test().set_sheaf_capacity(before);
         tree_ = ops().tree_new(MAPLE_OPS_RCU);
         for (unsigned long range = 0; tree_ && range < kRanges; range += 2)
             store(range);

@@ -11,6 +11,7 @@
 // Fails    with kFoundWrong when a load found something wrong, when the counts are in another order than
 //          judge_order() knows, or when the result could not be written.
 
+#include "slab/implementation.h"
 #include "tools/kmirror/contention.h"
 
 #include <kmirror/slab_ops.h>
@@ -79,10 +80,10 @@ bool has_capacity(const std::string &generation, int capacity) { return generati
 Figures run(Crew &crew, const LoadKind &kind, const std::string &generation, int capacity,
             const ContentionOptions &options, const std::function<void(std::uint64_t)> &tick)
 {
-    const char *before = kmirror_slab_ops()->set_generation(generation.c_str());
+    const char *before = slab_under_test().set_generation(generation.c_str());
     const auto load = kind.make(crew.plan(), capacity);
     Figures figures = crew.run_rounds(*load, options.warm, options.rounds, tick);
-    kmirror_slab_ops()->set_generation(before);
+    slab_under_test().set_generation(before);
     return figures;
 }
 
@@ -184,7 +185,7 @@ int contention_main(const ContentionOptions &options)
     if (const int status = read(options, settings); status != kDone)
         return status;
     stress::Plan plan;
-    plan.cpus = options.cpus ? options.cpus : static_cast<unsigned>(kmirror_slab_ops()->nr_cpus());
+    plan.cpus = options.cpus ? options.cpus : static_cast<unsigned>(slab_under_test().nr_cpus());
     plan.threads = plan.cpus;
     plan.seed = options.seed;
     plan.grace_period = options.grace_period;

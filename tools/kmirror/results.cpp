@@ -2,6 +2,7 @@
 //
 // Series in result files; see results.h.
 
+#include "slab/implementation.h"
 #include "tools/kmirror/results.h"
 
 #include <kmirror/slab_ops.h>
@@ -73,11 +74,11 @@ void put_origin(Json& json) {
     utsname host = {};
     uname(&host);
     json.set("/machine/description", kmirror_machine_describe());
-    json.set("/machine/cpus", kmirror_slab_ops()->nr_cpus());
-    json.set("/machine/nodes", kmirror_slab_ops()->nr_nodes());
+    json.set("/machine/cpus", slab_under_test().nr_cpus());
+    json.set("/machine/nodes", slab_under_test().nr_nodes());
     json.set("/machine/host_cpus", std::thread::hardware_concurrency());
     json.set("/machine/host_kernel", std::string(host.sysname) + " " + host.release + " " + host.machine);
-    json.set("/implementation", kmirror_slab_ops()->name);
+    json.set("/implementation", slab_under_test().name);
     json.set("/build/commit", KMIRROR_COMMIT);
     json.set("/build/compiler", __VERSION__);
     json.set("/build/sanitizer", kSanitizer);

@@ -9,6 +9,7 @@
 //          (kLeastRatio), or when the result could not be written; an existing --json file is then as it
 //          was.
 
+#include "slab/implementation.h"
 #include "tools/kmirror/stress.h"
 
 #include <kmirror/fault.h>
@@ -46,13 +47,13 @@ std::vector<int> capacities_of(const std::string &generation)
 
 bool is_generation(const std::string &name)
 {
-    const char *before = kmirror_slab_ops()->set_generation(name.c_str());
+    const char *before = slab_under_test().set_generation(name.c_str());
     if (before)
-        kmirror_slab_ops()->set_generation(before);
+        slab_under_test().set_generation(before);
     return before != nullptr;
 }
 
-unsigned machine_cpus() { return static_cast<unsigned>(kmirror_slab_ops()->nr_cpus()); }
+unsigned machine_cpus() { return static_cast<unsigned>(slab_under_test().nr_cpus()); }
 
 // kDone, or what a bad option returned.
 int check(const StressOptions &options, Generations &generations)
@@ -113,12 +114,12 @@ StressRun run(Crew &crew, Progress &progress, Exporter &exporter, const char *lo
               const std::string &generation, int capacity, double seconds)
 {
     const bool is_tree = load == kTreeLoad;
-    const char *before = kmirror_slab_ops()->set_generation(generation.c_str());
+    const char *before = slab_under_test().set_generation(generation.c_str());
     kmirror_fault_pause();   // injected failures are for the load, not for what it stands on
     const auto made = is_tree ? stress::new_tree_load(crew.plan(), capacity)
                               : stress::new_allocator_load(crew.plan(), capacity);
     kmirror_fault_resume();
-    kmirror_slab_ops()->set_generation(before);
+    slab_under_test().set_generation(before);
     const std::string label = std::string(load) + ", " + generation + ", " + capacity_text(capacity);
     const auto tick = [&](std::uint64_t operations) {
         progress.update(label, operations);
@@ -220,7 +221,7 @@ int check_json(const std::string &file)
 bool parse_generations(const std::string &text, std::vector<std::string> &out)
 {
     if (text.empty()) {
-        out = {kmirror_slab_ops()->set_generation(nullptr)};
+        out = {slab_under_test().set_generation(nullptr)};
         return true;
     }
     if (text == "all") {

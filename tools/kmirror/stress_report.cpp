@@ -5,6 +5,7 @@
 // Every count stands beside what it is a count of: locks for each 1000 operations of the load (one operation
 // is one object allocated or freed, one index looked up, one range stored), times in nanoseconds.
 
+#include "slab/implementation.h"
 #include "tools/kmirror/stress.h"
 
 #include <kmirror/fault.h>
@@ -146,12 +147,12 @@ Json stress_json(const std::vector<StressRun> &runs, const stress::Plan &plan, c
 {
     Json json("kmirror-stress", 2);
     json.set("/machine/description", kmirror_machine_describe());
-    json.set("/machine/cpus", kmirror_slab_ops()->nr_cpus());
-    json.set("/machine/nodes", kmirror_slab_ops()->nr_nodes());
+    json.set("/machine/cpus", slab_under_test().nr_cpus());
+    json.set("/machine/nodes", slab_under_test().nr_nodes());
     json.set("/plan/cpus", plan.cpus);
     json.set("/plan/threads", plan.threads);
     json.set("/plan/seed", plan.seed);
-    json.set("/implementation", kmirror_slab_ops()->name);
+    json.set("/implementation", slab_under_test().name);
     for (std::size_t i = 0; i < runs.size(); i++)
         put_run(json, "/runs/" + std::to_string(i), runs[i]);
     if (verdict.compared) {

@@ -7,6 +7,7 @@
 // Fails    with kFoundWrong when a load found something wrong or the result could not be written. Ctrl-C is no
 //          failure: what was measured so far is shown.
 
+#include "slab/implementation.h"
 #include "tools/kmirror/stress_workload.h"
 
 #include <kmirror/slab_ops.h>
@@ -53,7 +54,7 @@ int read(const StressOptions &options, Choices &choices)
     if (!parse_capacities(options.sheaves, choices.capacities))
         return bad_option("--sheaves", options.sheaves, capacities_allowed());
     if (options.tasks.empty())
-        choices.tasks = {static_cast<unsigned>(kmirror_slab_ops()->nr_cpus())};
+        choices.tasks = {static_cast<unsigned>(slab_under_test().nr_cpus())};
     else if (!parse_numbers(options.tasks, 1u, kMaxThreads, choices.tasks))
         return bad_option("--tasks", options.tasks,
                           "it takes, with commas, numbers of tasks from 1 to " + std::to_string(kMaxThreads));
@@ -75,7 +76,7 @@ std::vector<WorkloadSetting> all_settings(const Choices &choices, bool threads)
 
 stress::Plan plan_of(const WorkloadSetting &setting, const StressOptions &options)
 {
-    const unsigned cpus = options.cpus ? options.cpus : static_cast<unsigned>(kmirror_slab_ops()->nr_cpus());
+    const unsigned cpus = options.cpus ? options.cpus : static_cast<unsigned>(slab_under_test().nr_cpus());
     stress::Plan plan;
     plan.cpus = std::min(cpus, setting.tasks);
     plan.threads = setting.tasks;
@@ -89,12 +90,12 @@ WorkloadRun run(const WorkloadSetting &setting, const StressOptions &options, do
                 const CounterGroup &counters, const std::function<void(std::uint64_t)> &tick)
 {
     stress::Crew crew(plan_of(setting, options));
-    const char *before = kmirror_slab_ops()->set_generation(setting.generation.c_str());
+    const char *before = slab_under_test().set_generation(setting.generation.c_str());
     const auto load = setting.load->make(crew.plan(), setting.capacity);
     const Counters at_start = counters.read();
     WorkloadRun done{crew.run(*load, seconds, tick), {}};
     done.counters = counters.read() - at_start;
-    kmirror_slab_ops()->set_generation(before);
+    slab_under_test().set_generation(before);
     return done;
 }
 

@@ -22,7 +22,7 @@ check: $(B)/kmirror-tests $(if $(filter headers,$(CHECK_PARTS)),$(HEADER_RESULTS
                           $(CMOCKA_PROGRAMS) $(CAPI_PROGRAMS))
 	$(Q)$(CHECK_ENV) tools/make/check $(CHECK_PARTS)
 else
-check: check-impl
+check: check-impl check-impl-slab
 endif
 
 # The install test installs what `make all` builds, not the sanitized library.
@@ -129,6 +129,15 @@ IMPL_OBJS = $(filter $(B)/obj/radix-tree-tests/%,$(CASE_OBJS)) $(filter-out $(CA
 check-impl: $(IMPL_OBJS) $(B)/libkmirror.a $(TEST_ARCHIVES)
 	+$(Q)$(KDIR_ENV) OBJECTS='$(IMPL_OBJS) $(TEST_ARCHIVES)' LIBS='$(B)/libkmirror.a $(TEST_LIBS) $(LIB_LIBS)' \
 	    tools/kdir/check-impl
+
+# Tests of the allocator that only use the table of operations; the kernel's allocator takes the place of ours.
+TABLE_TESTS = $(addprefix slab/,$(addsuffix _test.cpp,bulk barn concurrent concurrent_modes contents cpu ctor failure \
+              geometry memory node prefill promises rcu sheaf shrink statistics))
+IMPL_SLAB_OBJS = $(call objects,$(TABLE_TESTS)) $(filter-out $(CASE_OBJS),$(TEST_OBJS))
+.PHONY: check-impl-slab
+check-impl-slab: $(if $(filter check,$(MAKECMDGOALS)),check-impl) $(IMPL_SLAB_OBJS) $(B)/libkmirror.a $(TEST_ARCHIVES)
+	+$(Q)$(KDIR_ENV) OBJECTS='$(IMPL_SLAB_OBJS) $(TEST_ARCHIVES)' LIBS='$(B)/libkmirror.a $(TEST_LIBS) $(LIB_LIBS)' \
+	    tools/kdir/check-impl-slab
 
 # Tests and implementations in all four pairs: tools/kdir/matrix.
 .PHONY: matrix

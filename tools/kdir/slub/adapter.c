@@ -59,6 +59,9 @@ static void sysfs_set(struct kmem_cache *s, const char *file, unsigned long numb
 
 /* ---- caches ------------------------------------------------------------------------------------------------ */
 
+/* What set_sheaf_capacity() asked for; -1: nothing. */
+static int wanted_capacity = -1;
+
 static struct slab_ops_cache *create(const char *name, const struct slab_ops_cache_args *args)
 {
     struct kmem_cache_args made = {
@@ -69,11 +72,14 @@ static struct slab_ops_cache *create(const char *name, const struct slab_ops_cac
         .use_freeptr_offset = args->use_freeptr_offset,
         .ctor = args->ctor,
 #ifdef KDIR_HAS_SHEAVES
-        .sheaf_capacity = args->sheaf_capacity,
+        .sheaf_capacity = wanted_capacity < 0 ? args->sheaf_capacity : (unsigned int)wanted_capacity,
 #endif
     };
+    slab_flags_t flags = ops_slab_flags(args->flags);
 
-    return ops_handle(__kmem_cache_create_args(name, args->size, &made, ops_slab_flags(args->flags)));
+    if (wanted_capacity == 0)
+        flags |= SLAB_NOLEAKTRACE; /* of which calculate_sheaf_capacity() says that they have none */
+    return ops_handle(__kmem_cache_create_args(name, args->size, &made, flags));
 }
 
 static struct slab_ops_cache *create_plain(const char *name, const struct slab_ops_cache_args *args)
@@ -97,18 +103,6 @@ static int shrink(struct slab_ops_cache *cache)
 static long validate(struct slab_ops_cache *cache)
 {
     return validate_slab_cache(ops_cache(cache));
-}
-
-/* A kernel has one check only. What it finds is counted as its own test counts it. */
-static long check(struct slab_ops_cache *cache)
-{
-    int found = 0, *before = KM_CURRENT->slab_errors;
-    long slabs;
-
-    KM_CURRENT->slab_errors = &found;
-    slabs = validate_slab_cache(ops_cache(cache));
-    KM_CURRENT->slab_errors = before;
-    return slabs < 0 ? slabs : found;
 }
 
 static void geometry(struct slab_ops_cache *cache, struct slab_ops_geometry *out)
@@ -159,7 +153,7 @@ static void free_object(struct slab_ops_cache *cache, void *object)
 
 static bool alloc_bulk(struct slab_ops_cache *cache, unsigned int gfp, size_t n, void **objects)
 {
-    return n == 0 || kmem_cache_alloc_bulk(ops_cache(cache), ops_slab_gfp(gfp), n, objects);
+    return kmem_cache_alloc_bulk(ops_cache(cache), ops_slab_gfp(gfp), n, objects);
 }
 
 static void free_bulk(struct slab_ops_cache *cache, size_t n, void **objects)
@@ -409,6 +403,108 @@ static void cpu_sheaves(struct slab_ops_cache *cache, int cpu, struct slab_ops_c
 #endif
 }
 
+/* ---- checking: with nobody else at work, and nothing is flushed --------------------------------------------- */
+
+static long wrong(struct kmem_cache *s, const char *what, unsigned long is, unsigned long wanted)
+{
+    if (is == wanted)
+        return 0;
+    pr_err("%s: %s: %lu, not %lu\n", s->name, what, is, wanted);
+    return 1;
+}
+
+/* Objects on a slab's own list of free ones. */
+static unsigned long nr_listed(struct kmem_cache *s, struct slab *slab)
+{
+    unsigned long listed = 0;
+    void *object;
+
+    for (object = slab->freelist; object && listed <= slab->objects; object = get_freepointer(s, object))
+        listed++;
+    return listed;
+}
+
+static long check_node(struct kmem_cache *s, struct kmem_cache_node *n)
+{
+    unsigned long partial = 0, flags;
+    struct slab *slab;
+    long found = 0;
+
+    spin_lock_irqsave(&n->list_lock, flags);
+    list_for_each_entry(slab, &n->partial, slab_list) {
+        partial++;
+        found += wrong(s, "free objects of a partial slab", nr_listed(s, slab), slab->objects - slab->inuse);
+        found += wrong(s, "the cache of a partial slab is another", slab->slab_cache != s, 0);
+        found += wrong(s, "a partial slab is frozen", slab->frozen, 0);
+    }
+    found += wrong(s, "partial slabs of a node", partial, n->nr_partial);
+    found += wrong(s, "a node has more partial slabs than slabs", partial > node_nr_slabs(n), 0);
+    spin_unlock_irqrestore(&n->list_lock, flags);
+    return found;
+}
+
+#ifdef KDIR_HAS_SHEAVES
+static long check_barn(struct kmem_cache *s, struct node_barn *barn)
+{
+    unsigned long full = 0, empty = 0, flags;
+    struct slab_sheaf *sheaf;
+    long found = 0;
+
+    if (!barn)
+        return 0;
+    spin_lock_irqsave(&barn->lock, flags);
+    list_for_each_entry(sheaf, &barn->sheaves_full, barn_list) {
+        full++;
+        found += wrong(s, "objects of a full sheaf in a barn", sheaf->size, s->sheaf_capacity);
+    }
+    list_for_each_entry(sheaf, &barn->sheaves_empty, barn_list) {
+        empty++;
+        found += wrong(s, "objects of an empty sheaf in a barn", sheaf->size, 0);
+    }
+    found += wrong(s, "full sheaves of a barn", full, barn->nr_full);
+    found += wrong(s, "empty sheaves of a barn", empty, barn->nr_empty);
+    spin_unlock_irqrestore(&barn->lock, flags);
+    return found;
+}
+
+static long check_sheaves(struct kmem_cache *s)
+{
+    struct slab_ops_cpu_sheaves held;
+    long found = 0;
+    int at;
+
+    if (!s->sheaf_capacity)
+        return 0;
+    for_each_online_node(at)
+        found += check_barn(s, barn_of(s, at));
+    for_each_possible_cpu(at) {
+        cpu_sheaves(ops_handle(s), at, &held);
+        found += wrong(s, "a CPU has no main sheaf", held.main < 0, 0);
+        found += wrong(s, "a CPU's sheaf is too full",
+                       held.main > (int)s->sheaf_capacity || held.spare > (int)s->sheaf_capacity ||
+                           held.rcu_free > (int)s->sheaf_capacity, 0);
+    }
+    return found;
+}
+#endif
+
+static long check(struct slab_ops_cache *cache)
+{
+    struct kmem_cache *s = ops_cache(cache);
+    struct kmem_cache_node *n;
+    long found = 0;
+    int at;
+
+    for_each_kmem_cache_node(s, at, n)
+        found += check_node(s, n);
+#ifdef KDIR_HAS_SHEAVES
+    found += check_sheaves(s);
+#endif
+    return found;
+}
+
+/* ---- statistics -------------------------------------------------------------------------------------------- */
+
 /* Files that can be written and are no statistics. */
 static bool is_setting(const char *file)
 {
@@ -466,6 +562,20 @@ static int object_node(const void *object)
 static void store_min_partial(struct slab_ops_cache *cache, unsigned long slabs)
 {
     sysfs_set(ops_cache(cache), "min_partial", slabs);
+}
+
+/* Where a kernel has a rule for every cache, it is what a cache has at least. */
+static int set_sheaf_capacity(int objects)
+{
+    const int before = wanted_capacity;
+
+    wanted_capacity = objects;
+    return before;
+}
+
+static const char *set_generation(const char *name)
+{
+    return !name || strcmp(name, KDIR_GENERATION) == 0 ? KDIR_GENERATION : NULL;
 }
 
 static void store_cpu_partial(struct slab_ops_cache *cache, unsigned int objects)
@@ -557,6 +667,7 @@ static const struct slab_ops table = {
     .stat_clear = stat_clear,
     .object_node = object_node,
     .set_min_partial = store_min_partial,
+    .set_sheaf_capacity = set_sheaf_capacity,
     .cpu_pin = ops_cpu_pin,
     .cpu_unpin = ops_cpu_unpin,
     .cpu = ops_cpu,
@@ -573,6 +684,7 @@ static const struct slab_ops table = {
     .loop_random = ops_loop_random,
     .loop_sheaf = loop_sheaf,
     .loop_kmalloc = ops_loop_kmalloc,
+    .set_generation = set_generation,
     .set_cpu_partial = store_cpu_partial,
 };
 

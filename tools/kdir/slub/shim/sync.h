@@ -11,6 +11,18 @@
 
 #include <linux/irqflags.h>
 
+/*
+ * Interrupts are disabled for what comes next: to stay with a per-CPU lock that was found, and around a bit lock. Both
+ * exclude by their lock; a thread that moves meanwhile goes on with the lock that it took.
+ */
+#undef local_irq_save
+#undef local_irq_restore
+#define local_irq_save(flags) ((void)((flags) = 0))
+#define local_irq_restore(flags) ((void)(flags))
+
+/* The number itself belongs to this library's allocator, which may be in the same program. */
+#define CPUHP_SLUB_DEAD CPUHP_BP_PREPARE_DYN
+
 /* ---- per-CPU data ------------------------------------------------------------------------------------------ */
 
 /*
@@ -62,6 +74,10 @@ void *kdir_percpu_first(const void *variable);
     })
 #define kdir_cpu_lock_of(word) \
     (&((struct kmem_cache_cpu *)((char *)(word) - offsetof(struct kmem_cache_cpu, freelist_tid)))->lock)
+
+/* Threads that share a CPU lose no statistics. */
+#undef raw_cpu_add
+#define raw_cpu_add(variable, n) this_cpu_add(variable, n)
 
 /* ---- work, at once and later: work.c ----------------------------------------------------------------------- */
 
