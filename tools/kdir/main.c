@@ -20,6 +20,10 @@
 int kmirror_module_init(void);
 void kmirror_module_exit(void);
 
+#ifdef KDIR_ALLOCATOR
+void kdir_boot(void); /* the tree's own allocator */
+#endif
+
 static void *show_progress(void *fd)
 {
     unsigned int seconds;
@@ -40,6 +44,9 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (progress && pthread_create(&thread, NULL, show_progress, (void *)strtol(progress, NULL, 10)) == 0)
         pthread_detach(thread);
+#ifdef KDIR_ALLOCATOR
+    kdir_boot();
+#endif
     maple_tree_init();
     error = kmirror_module_init();
     kmirror_module_exit();

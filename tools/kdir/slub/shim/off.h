@@ -120,6 +120,10 @@ typedef u32 depot_stack_handle_t;
 /* ---- the rest of a kernel ---------------------------------------------------------------------------------- */
 
 #define late_initcall(function) int kdir_late_init(void) { return (function)(); }
+#ifndef KDIR_USER /* whose module_init() is a test's */
+#undef module_init
+#define module_init(function) static inline int kdir_initcall_##function(void) { return (function)(); }
+#endif
 #define postcore_initcall(function) static inline int kdir_initcall_##function(void) { return (function)(); }
 #define console_kdir 0
 #define add_taint(...) ((void)0)
