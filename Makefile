@@ -69,6 +69,7 @@ help:
 	@echo 'make fuzz TARGET= TIME=     a fuzz target for TIME seconds (clang); FORK=N: in N processes; fuzz/README.md'
 	@echo 'make fuzz-smoke             every fuzz target for 30 s, two at a time; fuzz-minimise TARGET=: its corpus'
 	@echo 'make contention             list_lock and barn lock by generation and sheaf capacity; ARGS= as there'
+	@echo 'make contention KDIR= IMPL=kernel   the same of the allocator alone, beside the tree'"'"'s own mm/slub.c'
 	@echo 'make soak                   random workloads, threads, failures, CPUs off and on, for 20 minutes; ARGS= as there'
 	@echo 'make explore                interleavings of small scenarios, with races; ARGS="scenario=tree schedules=10000"'
 	@echo 'make published              published figures of these allocators beside those of the simulated machines'
@@ -87,7 +88,7 @@ help:
 	@echo 'FILTER=          GoogleTest filter, for check: FILTER='"'"'Slab*:*Rcu*-*Slow*'"'"
 	@echo 'CXX=g++ CC=gcc   or clang++ and clang; giving one of the two is enough'
 	@echo 'KDIR=            a kernel tree, or Debian'"'"'s linux-source .tar.xz, for check-kernel'
-	@echo 'IMPL=ours        kernel: check and check-kernel run on the maple tree of KDIR instead of this library'"'"'s'
+	@echo 'IMPL=ours        kernel: check, check-kernel and contention run on the maple tree and the allocator of KDIR'
 	@echo 'DEBUG_TREE=1     0: with IMPL=kernel, without CONFIG_DEBUG_MAPLE_TREE'
 	@echo 'WHITEBOX=0       1: check-kernel also runs the white-box suite and tools/testing/vma, of a 7.3 tree'
 	@echo 'CMOCKA=          a source tree of cmocka for check-cmocka; else Debian'"'"'s source package is fetched'

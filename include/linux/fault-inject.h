@@ -41,8 +41,6 @@ enum kmirror_fault_place {
 extern bool kmirror_fault_armed;
 
 __attribute__((cold)) bool kmirror_should_failslab(struct kmem_cache *s, gfp_t gfpflags);
-/* The same for a cache of another allocator: its name, and the size of its objects. */
-__attribute__((cold)) bool kmirror_should_failslab_of(const char *cache, size_t size, gfp_t gfpflags);
 __attribute__((cold)) bool kmirror_should_fail_alloc_page(gfp_t gfp_mask, unsigned int order);
 __attribute__((cold)) bool kmirror_should_fail_percpu(size_t size);
 __attribute__((cold)) bool kmirror_should_fail_trylock(void);

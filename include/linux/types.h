@@ -69,10 +69,7 @@ struct rcu_head {
 
 /* Room for kfree_rcu() and kfree_rcu_nolock() alone; not for call_rcu(). */
 struct kvfree_rcu_head {
-    union {
-        struct kvfree_rcu_head *next;
-        struct rcu_head head;
-    };
+    struct rcu_head head;
 };
 
 typedef void (*rcu_callback_t)(struct rcu_head *head);

@@ -14,6 +14,7 @@
 // Locking  `switch_lock`, taken by who enables and disables, before libfiu's own. Requests take none here.
 // Fails    unknown names and impossible probabilities: -EINVAL, nothing changed.
 
+#include <kmirror/failslab.h>
 #include <kmirror/fault.h>
 #include <kmirror/harness.h>
 #include <linux/errno.h>

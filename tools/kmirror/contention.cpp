@@ -74,6 +74,16 @@ int read(const ContentionOptions &options, Settings &settings)
     return status != kDone ? status : check_json(options.json);
 }
 
+// Another implementation has one generation, and no part in the loads of mm_loads(), which are on this library's tree.
+bool is_driven(const LoadKind &kind, const std::string &generation)
+{
+    if (&slab_under_test() == kmirror_slab_ops())
+        return true;
+    const auto loads = stress::slab_loads();
+    return slab_under_test().set_generation(generation.c_str()) &&
+           std::any_of(loads.begin(), loads.end(), [&](const LoadKind &each) { return &each == &kind; });
+}
+
 // What generation cpu-slab can have.
 bool has_capacity(const std::string &generation, int capacity) { return generation != "cpu-slab" || !capacity; }
 
@@ -146,7 +156,7 @@ std::vector<Setting> all_settings(const Settings &settings)
     for (const LoadKind *load : settings.loads)
         for (const std::string &generation : settings.generations)
             for (const int capacity : settings.capacities)
-                if (has_capacity(generation, capacity))
+                if (has_capacity(generation, capacity) && is_driven(*load, generation))
                     all.push_back({load, generation, capacity});
     return all;
 }

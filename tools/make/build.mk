@@ -154,8 +154,14 @@ stress: $(B)/kmirror
 soak: $(B)/kmirror
 	$(Q)$(B)/kmirror soak $(ARGS)
 
+ifeq ($(IMPL),ours)
 contention: $(B)/kmirror
 	$(Q)$(B)/kmirror contention $(ARGS)
+else
+contention: $(B)/kmirror
+	+$(Q)$(KDIR_ENV) ARGS='$(ARGS)' OBJECTS='$(CMD_OBJS)' LIBS='$(B)/libkmirror.a $(TBB_LIBS) $(FMT_LIBS) $(LIB_LIBS)' \
+	    tools/kdir/contention
+endif
 
 sweep: $(B)/kmirror
 	$(Q)$(B)/kmirror sweep $(addprefix --log ,$(wildcard tools/replay/logs/*.log)) $(ARGS)

@@ -7,8 +7,8 @@
  * Bounds   blocks are compound, and have no reference count, as alloc_frozen_pages() gives them.
  * Fails    NULL, as the functions behind it.
  */
+#include <kmirror/failslab.h>
 #include <linux/errno.h>
-#include <linux/fault-inject.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/page-flags.h>
@@ -78,13 +78,5 @@ void kdir_pages_put_nolock(struct page *page, unsigned int order)
 
 int kdir_should_failslab(const char *cache, unsigned int size, gfp_t gfp)
 {
-#if KMIRROR_FAULTS
-    if (kmirror_faults_on() && kmirror_should_failslab_of(cache, size, gfp))
-        return -ENOMEM;
-#else
-    (void)cache;
-    (void)size;
-    (void)gfp;
-#endif
-    return 0;
+    return should_failslab_of(cache, size, gfp) ? -ENOMEM : 0;
 }

@@ -12,6 +12,7 @@
 
 /* The tree has its own, of another type. */
 #define kvfree_call_rcu kdir_not_ours_kvfree_call_rcu
+#define kvfree_rcu_head kdir_not_ours_kvfree_rcu_head
 #include <linux/align.h>
 #include <linux/atomic.h>
 #include <linux/bit_spinlock.h>
@@ -49,6 +50,14 @@
 #include <linux/string.h>
 #include <linux/topology.h>
 #undef kvfree_call_rcu
+#undef kvfree_rcu_head
+struct kvfree_rcu_head {
+#ifdef CONFIG_KVFREE_RCU_BATCHED
+    struct kvfree_rcu_head *next;
+#else
+    struct rcu_head head;
+#endif
+};
 
 #include "tools/kdir/slub/shim/language.h"
 #include "tools/kdir/slub/shim/page.h"

@@ -116,7 +116,7 @@ struct workqueue_struct;
 #define INIT_WORK(work, function) ((void)(*(work) = KDIR_WORK(function)))
 #define INIT_WORK_ONSTACK(work, function) INIT_WORK(work, function)
 #define INIT_DELAYED_WORK(delayed, function) INIT_WORK(&(delayed)->work, function)
-#define INIT_RCU_WORK(rcu_work, function) INIT_WORK(&(rcu_work)->work, function)
+#define INIT_RCU_WORK(place, function) ((void)(*(place) = (struct rcu_work){.work = KDIR_WORK(function)}))
 #define alloc_workqueue(name, flags, ...) ((struct workqueue_struct *)1)
 #define destroy_workqueue(queue) ((void)(queue))
 
