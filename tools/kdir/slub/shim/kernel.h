@@ -10,8 +10,9 @@
 
 #include "tools/kdir/slub/shim/config.h"
 
-/* The tree has its own, of another type. */
+/* The tree has its own, of other types. */
 #define kvfree_call_rcu kdir_not_ours_kvfree_call_rcu
+#define kfree_call_rcu_nolock kdir_not_ours_kfree_call_rcu_nolock
 #define kvfree_rcu_head kdir_not_ours_kvfree_rcu_head
 #include <linux/align.h>
 #include <linux/atomic.h>
@@ -50,6 +51,7 @@
 #include <linux/string.h>
 #include <linux/topology.h>
 #undef kvfree_call_rcu
+#undef kfree_call_rcu_nolock
 #undef kvfree_rcu_head
 struct kvfree_rcu_head {
 #ifdef CONFIG_KVFREE_RCU_BATCHED

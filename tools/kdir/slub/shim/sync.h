@@ -179,6 +179,8 @@ bool poll_state_synchronize_rcu(unsigned long state);
 
 struct KDIR_RCU_HEAD;
 void kvfree_call_rcu(struct KDIR_RCU_HEAD *head, void *object);
+struct kvfree_rcu_head;
+void kfree_call_rcu_nolock(struct kvfree_rcu_head *head, void *object);
 #ifdef KDIR_USER /* kfree_rcu() is this library's, and takes any kind of head */
 #define kvfree_call_rcu(head, object) kvfree_call_rcu((void *)(head), (object))
 #endif
