@@ -111,6 +111,9 @@ TEST(SlabDumpObj, of_a_slabs_edges_names_the_first_and_the_last_object)
     kmem_obj_info(&info, slab + 1);
     EXPECT_EQ(info.kp_objp, slab);
     EXPECT_EQ(info.kp_data_offset, 1u);
+    ASSERT_GT(made.red_left_pad, 0u);
+    kmem_obj_info(&info, slab + made.size + 1);
+    EXPECT_EQ(info.kp_objp, slab) << "a red zone counts to the object before it";
     kmem_obj_info(&info, slab + (PAGE_SIZE << made.order) - 1);
     EXPECT_EQ(info.kp_objp, slab + (made.objects - 1) * made.size);
     EXPECT_EQ(info.kp_data_offset, made.red_left_pad);

@@ -106,6 +106,23 @@ TEST(SlabSysfs, says_what_a_cache_was_made_of)
 
 void construct_one(void *) {}
 
+// Each letter of slab_debug= has its file, and that file nothing else.
+TEST(SlabSysfs, says_how_a_cache_is_debugged)
+{
+    WITHOUT_DEBUGGING();
+    const std::pair<slab_flags_t, const char *> flags[] = {{SLAB_CONSISTENCY_CHECKS, "sanity_checks"},
+                                                           {SLAB_RED_ZONE, "red_zone"},
+                                                           {SLAB_POISON, "poison"},
+                                                           {SLAB_STORE_USER, "store_user"},
+                                                           {SLAB_TRACE, "trace"}};
+    for (const auto &[flag, file] : flags) {
+        kmem_cache *s = kmem_cache_create("slab_test_debugged", 64, nullptr, flag | SLAB_NO_MERGE);
+        for (const auto &[of_other, other] : flags)
+            EXPECT_EQ(attr(s, other), of_other == flag ? "1\n" : "0\n") << file << ": " << other;
+        kmem_cache_destroy(s);
+    }
+}
+
 TEST(SlabSysfs, names_the_constructor)
 {
     if (sizeof(long) != 8)
