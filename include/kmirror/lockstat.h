@@ -10,6 +10,15 @@
 
 #include <linux/lockdep.h>
 
+/* Call sites told apart for each class; the first that waited have them. */
+#define KMIRROR_LOCK_POINTS 8
+
+/* Where a lock was asked for that somebody else had. */
+struct kmirror_lock_point {
+    unsigned long ip;   /* the address after the call; 0: no more points. sprint_symbol() has its name */
+    u64 contended;
+};
+
 /* Times in nanoseconds. Averages: wait per contended, hold per acquisition. */
 struct kmirror_lock_stat {
     const char *name;
@@ -19,6 +28,7 @@ struct kmirror_lock_stat {
     u64 wait_ns_max;
     u64 hold_ns_total;
     u64 hold_ns_max;
+    struct kmirror_lock_point points[KMIRROR_LOCK_POINTS];
 };
 
 KM_C_BEGIN

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// lib/kernel/lock_stat.cpp: counts and times per lock class.
+// lib/kernel/lock_stat.cpp: counts and times per lock class, and who had to wait.
 //
 // Owns     the counters, kStripes sets of them so that threads on different CPUs do not share lines.
 // Bounds   kMaxClasses classes; a lock beyond them is counted under class 0, "unclassified".
@@ -32,6 +32,14 @@ struct alignas(L1_CACHE_BYTES) Counters {
 
 Counters counters[kMaxClasses][kStripes];
 
+// (L1) A place belongs to the first caller that claims it; only its count changes afterwards, until a reset.
+struct Point {
+    std::atomic<unsigned long> ip;
+    std::atomic<u64> contended;
+};
+
+Point points[kMaxClasses][KMIRROR_LOCK_POINTS];
+
 Counters &mine(u16 class_id)
 {
     return counters[class_id][static_cast<unsigned int>(kmirror_task.cpu) % kStripes];
@@ -54,6 +62,21 @@ u64 get(const std::atomic<u64> &from)
     return from.load(std::memory_order_relaxed);
 }
 
+// Callers beyond the places are counted by their class alone.
+void count_caller(u16 class_id, const void *caller)
+{
+    const auto ip = reinterpret_cast<unsigned long>(caller);
+    for (Point &point : points[class_id]) {
+        unsigned long owner = point.ip.load(std::memory_order_relaxed);
+        if (owner == 0 && point.ip.compare_exchange_strong(owner, ip, std::memory_order_relaxed))
+            owner = ip;
+        if (owner != ip)
+            continue;
+        add(point.contended, 1);
+        return;
+    }
+}
+
 kmirror_lock_stat sum(u16 class_id)
 {
     kmirror_lock_stat stat = {};
@@ -66,6 +89,8 @@ kmirror_lock_stat sum(u16 class_id)
         stat.wait_ns_max = std::max<u64>(stat.wait_ns_max, get(stripe.wait_ns_max));
         stat.hold_ns_max = std::max<u64>(stat.hold_ns_max, get(stripe.hold_ns_max));
     }
+    for (unsigned int i = 0; i < KMIRROR_LOCK_POINTS; ++i)
+        stat.points[i] = {points[class_id][i].ip.load(std::memory_order_relaxed), get(points[class_id][i].contended)};
     return stat;
 }
 
@@ -85,13 +110,14 @@ u64 watch_clock()
     return static_cast<u64>(now.tv_sec) * 1000000000ULL + static_cast<u64>(now.tv_nsec);
 }
 
-void stat_acquired(u16 class_id, bool contended, u64 wait_ns)
+void stat_acquired(const LockSite &site, bool contended, u64 wait_ns)
 {
-    Counters &stripe = mine(class_id);
+    Counters &stripe = mine(site.class_id);
     add(stripe.acquisitions, 1);
     if (!contended)
         return;
     add(stripe.contended, 1);
+    count_caller(site.class_id, site.caller);
     add(stripe.wait_ns_total, wait_ns);
     raise_to(stripe.wait_ns_max, wait_ns);
 }
@@ -114,6 +140,11 @@ void kmirror_lockstat_reset(void)
     for (auto &stripes : counters)
         for (Counters &stripe : stripes)
             clear(stripe);
+    for (auto &places : points)
+        for (Point &point : places) {
+            point.ip.store(0, std::memory_order_relaxed);
+            point.contended.store(0, std::memory_order_relaxed);
+        }
 }
 
 size_t kmirror_lockstat_snapshot(struct kmirror_lock_stat *stats, size_t room)

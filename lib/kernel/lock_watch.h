@@ -20,6 +20,7 @@ struct LockSite {
     u16 class_id;
     const lockdep_map *map = nullptr; // what lock_is_held() is asked about, if the lock has one
     bool shared = false;              // held by readers
+    const void *caller = nullptr;     // who asks for it
 };
 
 inline bool lock_watched()
@@ -42,7 +43,7 @@ void watch_acquired(const LockSite &site, bool contended, u64 waiting_since);
 void watch_release(const LockSite &site, bool is_taken);
 
 // lock_stat.cpp
-void stat_acquired(u16 class_id, bool contended, u64 wait_ns);
+void stat_acquired(const LockSite &site, bool contended, u64 wait_ns);
 void stat_released(u16 class_id, u64 hold_ns);
 
 // lock_class.cpp

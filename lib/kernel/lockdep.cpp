@@ -156,7 +156,7 @@ void watch_acquired(const LockSite &site, bool contended, u64 waiting_since)
 {
     const u64 now = watch_clock();
     if (lock_watched_for(kWatchStatistics))
-        stat_acquired(site.class_id, contended, now - waiting_since);
+        stat_acquired(site, contended, now - waiting_since);
     HeldLocks *list = make_list();
     if (!list || WARN_ONCE(list->depth == HeldLocks::kDepth, "more than %d locks held\n", HeldLocks::kDepth))
         return;

@@ -26,13 +26,14 @@ void kmirror_mutex_init(struct mutex *lock, const char *name, struct lock_class_
     lock->dep_map = {name, kmirror_lock_class(name, key)};
 }
 
-void mutex_lock_nested(struct mutex *lock, unsigned int subclass)
+static void lock_mutex(struct mutex *lock, unsigned int subclass, const void *caller)
 {
     if (!lock_watched()) {
         queued_lock(queued(lock->queue));
         return;
     }
-    const LockSite site = site_of(*lock);
+    LockSite site = site_of(*lock);
+    site.caller = caller;
     watch_before(site, static_cast<int>(subclass));
     const u64 start = watch_clock();
     const bool contended = !queued_trylock(queued(lock->queue));
@@ -41,9 +42,14 @@ void mutex_lock_nested(struct mutex *lock, unsigned int subclass)
     watch_acquired(site, contended, start);
 }
 
+void mutex_lock_nested(struct mutex *lock, unsigned int subclass)
+{
+    lock_mutex(lock, subclass, __builtin_return_address(0));
+}
+
 void mutex_lock(struct mutex *lock)
 {
-    mutex_lock_nested(lock, 0);
+    lock_mutex(lock, 0, __builtin_return_address(0));
 }
 
 int mutex_trylock(struct mutex *lock)

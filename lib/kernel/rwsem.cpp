@@ -89,7 +89,8 @@ void down_read(struct rw_semaphore *sem)
             enter_through_gate(*sem);
         return;
     }
-    const LockSite site = site_of(*sem, true);
+    LockSite site = site_of(*sem, true);
+    site.caller = __builtin_return_address(0);
     watch_before(site, 0);
     const u64 start = watch_clock();
     const bool contended = !try_enter_as_reader(*sem);
@@ -116,22 +117,28 @@ void up_read(struct rw_semaphore *sem)
         syscall(SYS_futex, &sem->count, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-void down_write_nested(struct rw_semaphore *sem, int subclass)
+static void write_lock(struct rw_semaphore *sem, int subclass, const void *caller)
 {
     if (!lock_watched()) {
         enter_as_writer(*sem);
         return;
     }
-    const LockSite site = site_of(*sem, false);
+    LockSite site = site_of(*sem, false);
+    site.caller = caller;
     watch_before(site, subclass);
     const u64 start = watch_clock();
     const bool contended = enter_as_writer(*sem);
     watch_acquired(site, contended, start);
 }
 
+void down_write_nested(struct rw_semaphore *sem, int subclass)
+{
+    write_lock(sem, subclass, __builtin_return_address(0));
+}
+
 void down_write(struct rw_semaphore *sem)
 {
-    down_write_nested(sem, 0);
+    write_lock(sem, 0, __builtin_return_address(0));
 }
 
 int down_write_trylock(struct rw_semaphore *sem)

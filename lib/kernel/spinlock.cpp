@@ -229,7 +229,7 @@ bool watched_here()
 }
 
 template <class Lock>
-void lock_any(Lock &lock, int subclass)
+void lock_any(Lock &lock, int subclass, const void *caller)
 {
     if (unlikely(in_nmi()))
         warn_wait_in_nmi();
@@ -237,7 +237,7 @@ void lock_any(Lock &lock, int subclass)
         queued_lock(queued(lock));
         return;
     }
-    const LockSite site = {&lock, class_of(lock)};
+    const LockSite site = {.lock = &lock, .class_id = class_of(lock), .caller = caller};
     watch_before(site, subclass);
     const u64 start = watch_clock();
     const bool contended = !queued_trylock(queued(lock));
@@ -280,12 +280,12 @@ void kmirror_spin_wake(u32 *word)
 
 void kmirror_spin_lock(spinlock_t *lock)
 {
-    lock_any(*lock, 0);
+    lock_any(*lock, 0, __builtin_return_address(0));
 }
 
 void kmirror_spin_lock_nested(spinlock_t *lock, int subclass)
 {
-    lock_any(*lock, subclass);
+    lock_any(*lock, subclass, __builtin_return_address(0));
 }
 
 int kmirror_spin_trylock(spinlock_t *lock)
@@ -300,12 +300,12 @@ void kmirror_spin_unlock(spinlock_t *lock)
 
 void kmirror_raw_spin_lock(raw_spinlock_t *lock)
 {
-    lock_any(*lock, 0);
+    lock_any(*lock, 0, __builtin_return_address(0));
 }
 
 void kmirror_raw_spin_lock_nested(raw_spinlock_t *lock, int subclass)
 {
-    lock_any(*lock, subclass);
+    lock_any(*lock, subclass, __builtin_return_address(0));
 }
 
 int kmirror_raw_spin_trylock(raw_spinlock_t *lock)

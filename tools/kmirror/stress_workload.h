@@ -3,6 +3,7 @@
 // What the parts of kmirror stress --workload hand each other: the repeats of a setting, and the presentations.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -47,8 +48,17 @@ void print_workloads(const std::vector<WorkloadSetting> &settings, const StressO
 // One subtest of KTAP with a result for each setting; a comment tells what was wrong, or how fast it was.
 void print_ktap(const std::vector<WorkloadSetting> &settings, std::FILE *out);
 
-// The lock classes of a run in the form of /proc/lock_stat, version 0.4: times in microseconds. What is not
-// counted here (bounces between CPUs, shortest times) is 0.
+// Who had to wait for a lock, most often first.
+struct LockPoint {
+    unsigned long ip;
+    std::uint64_t contended;
+    std::string name;  // function+offset/size
+};
+std::vector<LockPoint> points_of(const kmirror_lock_stat &lock);
+
+// The lock classes of a run in the form of /proc/lock_stat, version 0.4: times in microseconds, and under each class
+// the call sites that had to wait. What is not counted here is 0 (bounces between CPUs, shortest times) or left out
+// (the sites of those that were waited for).
 void print_lock_stat(const std::vector<kmirror_lock_stat> &locks, std::FILE *out);
 
 // Schema "kmirror-stress", version 3.

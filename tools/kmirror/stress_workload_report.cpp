@@ -3,10 +3,12 @@
 // The results of kmirror stress --workload, for people and for programs.
 
 #include <kmirror/topology.h>
+#include <linux/kallsyms.h>
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 
 #include "tools/kmirror/stress.h"
 #include "tools/kmirror/stress_workload.h"
@@ -135,7 +137,62 @@ void put_memory(Json &json, const std::string &at, const Figures &figures)
 
 double microseconds(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
+// ---- as /proc/lock_stat ----
+
+constexpr int kName = 40, kColumns = 12, kWidth = 14;
+
+void print_points(const kmirror_lock_stat &lock, std::FILE *out)
+{
+    const std::string dashes(std::strlen(lock.name), '-');
+    std::fprintf(out, "%*s\n", kName, dashes.c_str());
+    for (const LockPoint &point : points_of(lock))
+        std::fprintf(out, "%*s %*" PRIu64 "          [<%016lx>] %s\n", kName, lock.name, kWidth, point.contended, point.ip,
+                     point.name.c_str());
+    std::fprintf(out, "\n");
+}
+
+void print_class(const kmirror_lock_stat &lock, std::FILE *out)
+{
+    std::fprintf(out, "%*s: %*d %*" PRIu64 " %*.2f %*.2f %*.2f %*.2f %*d %*" PRIu64 " %*.2f %*.2f %*.2f %*.2f\n", kName,
+                 lock.name, kWidth, 0, kWidth, std::uint64_t{lock.contended}, kWidth, 0.0, kWidth,
+                 microseconds(lock.wait_ns_max), kWidth, microseconds(lock.wait_ns_total), kWidth,
+                 share(lock.wait_ns_total, lock.contended) / 1000, kWidth, 0, kWidth, std::uint64_t{lock.acquisitions},
+                 kWidth, 0.0, kWidth, microseconds(lock.hold_ns_max), kWidth, microseconds(lock.hold_ns_total), kWidth,
+                 share(lock.hold_ns_total, lock.acquisitions) / 1000);
+    if (lock.contended)
+        print_points(lock, out);
+}
+
+// ---- for programs ----
+
+void put_points(Json &json, const std::string &at, const Figures &figures)
+{
+    std::size_t number = 0;
+    for (const kmirror_lock_stat &lock : figures.locks)
+        for (const LockPoint &point : points_of(lock)) {
+            const std::string site = at + "/" + std::to_string(number++);
+            json.set(site + "/lock", lock.name);
+            json.set(site + "/site", point.name);
+            json.set(site + "/contended", point.contended);
+        }
+}
+
 } // namespace
+
+std::vector<LockPoint> points_of(const kmirror_lock_stat &lock)
+{
+    std::vector<LockPoint> points;
+    char name[KSYM_SYMBOL_LEN];
+    for (const kmirror_lock_point &point : lock.points) {
+        if (point.ip == 0)
+            break;
+        sprint_symbol(name, point.ip);
+        points.push_back({point.ip, point.contended, name});
+    }
+    std::sort(points.begin(), points.end(),
+              [](const LockPoint &a, const LockPoint &b) { return a.contended > b.contended; });
+    return points;
+}
 
 std::vector<Series> workload_series(const WorkloadSetting &setting)
 {
@@ -216,7 +273,6 @@ void print_ktap(const std::vector<WorkloadSetting> &settings, std::FILE *out)
 
 void print_lock_stat(const std::vector<kmirror_lock_stat> &locks, std::FILE *out)
 {
-    constexpr int kName = 40, kColumns = 12, kWidth = 14;
     const std::string rule(kName + 1 + kColumns * (kWidth + 1), '-');
     std::fprintf(out, "lock_stat version 0.4\n%s\n%*s ", rule.c_str(), kName, "class name");
     for (const char *column : {"con-bounces", "contentions", "waittime-min", "waittime-max", "waittime-total",
@@ -226,14 +282,7 @@ void print_lock_stat(const std::vector<kmirror_lock_stat> &locks, std::FILE *out
     std::fprintf(out, "\n%s\n", rule.c_str());
     for (const kmirror_lock_stat &lock : locks)
         if (lock.acquisitions)
-            std::fprintf(out,
-                         "%*s: %*d %*llu %*.2f %*.2f %*.2f %*.2f %*d %*llu %*.2f %*.2f %*.2f %*.2f\n", kName,
-                         lock.name, kWidth, 0, kWidth, static_cast<unsigned long long>(lock.contended), kWidth, 0.0,
-                         kWidth, microseconds(lock.wait_ns_max), kWidth, microseconds(lock.wait_ns_total), kWidth,
-                         share(lock.wait_ns_total, lock.contended) / 1000, kWidth, 0, kWidth,
-                         static_cast<unsigned long long>(lock.acquisitions), kWidth, 0.0, kWidth,
-                         microseconds(lock.hold_ns_max), kWidth, microseconds(lock.hold_ns_total), kWidth,
-                         share(lock.hold_ns_total, lock.acquisitions) / 1000);
+            print_class(lock, out);
 }
 
 Json workload_json(const std::vector<WorkloadSetting> &settings, const StressOptions &options, bool stopped)
@@ -252,6 +301,7 @@ Json workload_json(const std::vector<WorkloadSetting> &settings, const StressOpt
         const std::string run = "/runs/" + std::to_string(at++);
         json.set(run + "/name", setting.name());
         put_memory(json, run + "/memory", setting.runs.back().figures);
+        put_points(json, run + "/waits", setting.runs.back().figures);
     }
     put_series(json, series);
     const std::vector<std::string> wrong = wrong_of(settings);

@@ -6,8 +6,10 @@
 #include "lib/kernel/tests/threads.h"
 #include "tools/testing/harness.h"
 
+#include <gmock/gmock.h>
 #include <kmirror/lockstat.h>
 #include <linux/delay.h>
+#include <linux/kallsyms.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
@@ -96,6 +98,69 @@ TEST_F(LockStat, TimesWaitingAndHolding)
     EXPECT_LT(stat.hold_ns_max, 5000000000u);
     EXPECT_EQ(stat.wait_ns_total, stat.wait_ns_max);
     EXPECT_GE(stat.hold_ns_total, stat.hold_ns_max);
+}
+
+[[gnu::noinline]] void ask_for_spinlock(raw_spinlock_t &lock)
+{
+    raw_spin_lock(&lock);
+    raw_spin_unlock(&lock);
+}
+
+[[gnu::noinline]] void ask_for_mutex(mutex &lock)
+{
+    mutex_lock(&lock);
+    mutex_unlock(&lock);
+}
+
+[[gnu::noinline]] void ask_for_semaphore(rw_semaphore &sem)
+{
+    down_write(&sem);
+    up_write(&sem);
+}
+
+std::string caller_of(const kmirror_lock_point &point)
+{
+    char name[KSYM_SYMBOL_LEN] = "";
+    sprint_symbol(name, point.ip);
+    return name;
+}
+
+TEST_F(LockStat, NamesTheCallSiteThatHadToWait)
+{
+    raw_spinlock_t asked_lock;
+    raw_spin_lock_init(&asked_lock);
+    ask_for_spinlock(asked_lock);
+    EXPECT_EQ(of("&asked_lock").points[0].ip, 0u) << "nobody waited";
+    raw_spin_lock(&asked_lock);
+    std::jthread waiter([&] { ask_for_spinlock(asked_lock); });
+    EXPECT_TRUE(wait_until([&] { return raw_spin_is_contended(&asked_lock); }));
+    raw_spin_unlock(&asked_lock);
+    waiter.join();
+    const kmirror_lock_stat stat = of("&asked_lock");
+    EXPECT_EQ(stat.points[0].contended, 1u);
+    EXPECT_THAT(caller_of(stat.points[0]), testing::HasSubstr("ask_for_spinlock"));
+    EXPECT_EQ(stat.points[1].ip, 0u);
+    kmirror_lockstat_reset();
+    EXPECT_EQ(of("&asked_lock").points[0].ip, 0u);
+}
+
+TEST_F(LockStat, NamesTheCallSiteOfMutexAndSemaphore)
+{
+    static DEFINE_MUTEX(asked_mutex);
+    static DECLARE_RWSEM(asked_sem);
+    mutex_lock(&asked_mutex);
+    std::jthread waiter([&] { ask_for_mutex(asked_mutex); });
+    EXPECT_TRUE(wait_until([&] { return raw_spin_is_contended(&asked_mutex.queue); }));
+    mutex_unlock(&asked_mutex);
+    waiter.join();
+    EXPECT_THAT(caller_of(of("asked_mutex").points[0]), testing::HasSubstr("ask_for_mutex"));
+
+    down_read(&asked_sem);
+    std::jthread writer([&] { ask_for_semaphore(asked_sem); });
+    EXPECT_TRUE(wait_until([&] { return !down_read_trylock(&asked_sem) || (up_read(&asked_sem), false); }));
+    up_read(&asked_sem);
+    writer.join();
+    EXPECT_THAT(caller_of(of("asked_sem").points[0]), testing::HasSubstr("ask_for_semaphore"));
 }
 
 TEST_F(LockStat, CountsMutexAndSemaphore)
