@@ -13,6 +13,7 @@
 #include <linux/bug.h>
 
 #include "tools/testing/harness.h"
+#include "tools/testing/listener.h"
 
 namespace {
 
@@ -32,6 +33,20 @@ TEST(TestRunner, AWarningNobodyExpectedFailsTheTest) {
     EXPECT_EQ(child.status, 1);
     EXPECT_THAT(child.output, HasSubstr("1 unexpected warning(s)"));
     EXPECT_THAT(child.output, HasSubstr("not ok 1 - TestRunner.AWarningNobodyExpectedFailsTheTest"));
+}
+
+TEST(TestRunner, KtapBeginsWithItsVersionAndAPlan) {
+    const kmirror::testing::RunLog log(-1);
+    kmirror::testing::Listener listener(log, 1);
+    const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+    testing::internal::CaptureStdout();
+    listener.OnTestIterationStart(all, 0);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+    listener.begin_with_plan(1);
+    testing::internal::CaptureStdout();
+    listener.OnTestIterationStart(all, 0);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(),
+              "KTAP version 1\n1.." + std::to_string(all.test_to_run_count() + 1) + "\n");
 }
 
 TEST(TestRunner, AnExpectedWarningPasses) {

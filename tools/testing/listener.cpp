@@ -62,6 +62,12 @@ std::string replay_note(const std::string& name) {
     return "seed " + std::to_string(seed()) + "; replay: " + replay_command(name);
 }
 
+void Listener::OnTestIterationStart(const ::testing::UnitTest& all, int) {
+    if (more_planned_ < 0) return;
+    std::printf("KTAP version 1\n1..%d\n", all.test_to_run_count() + more_planned_);
+    std::fflush(stdout);
+}
+
 void Listener::OnTestStart(const ::testing::TestInfo& test) {
     skip_reason_.clear();
     failures_ = 0;

@@ -31,6 +31,10 @@ public:
     // Numbers start at `first_number`; records go to `log`.
     Listener(const RunLog& log, unsigned first_number) : log_(log), number_(first_number) {}
 
+    // The first lines are then KTAP's: its version, and how many results follow, `more` of them extra cases.
+    void begin_with_plan(unsigned more) { more_planned_ = static_cast<int>(more); }
+
+    void OnTestIterationStart(const ::testing::UnitTest& all, int iteration) override;
     void OnTestStart(const ::testing::TestInfo& test) override;
     void OnTestPartResult(const ::testing::TestPartResult& part) override;
     void OnTestEnd(const ::testing::TestInfo& test) override;
@@ -49,6 +53,7 @@ private:
     unsigned long unexpected_at_start_ = 0;
     std::string skip_reason_;
     unsigned failures_ = 0;  // of the running test
+    int more_planned_ = -1;  // -1: no plan
 };
 
 }  // namespace kmirror::testing

@@ -4,6 +4,7 @@
 //   --concurrent   only tests that threads make interesting: suites with Concurrent in their name, and
 //   lib/kernel/tests
 //   --here         no second process: for a debugger
+//   --ktap         begins with KTAP's version and plan, so that the kernel's kunit.py parse reads it
 //
 // Exit status: 0, 1 when a test failed, 2 for bad input, 77 (in a child of a test) when the only test skipped
 // itself.
@@ -32,6 +33,7 @@ using namespace kmirror::testing;
 struct Options {
     bool concurrent = false;
     bool here = false;
+    bool ktap = false;
 };
 
 bool is_concurrent(const testing::TestSuite& suite) {
@@ -60,9 +62,11 @@ Options own_options(int argc, char** argv) {
             options.concurrent = true;
         } else if (argument == "--here") {
             options.here = true;
+        } else if (argument == "--ktap") {
+            options.ktap = true;
         } else {
             std::fprintf(stderr,
-                         "kmirror-tests: unknown option %s; known are --concurrent, --here and --gtest_...\n",
+                         "kmirror-tests: unknown option %s; known are --concurrent, --here, --ktap and --gtest_...\n",
                          argv[i]);
             std::exit(2);
         }
@@ -86,13 +90,15 @@ bool leaks_nothing() {
 }
 
 // Runs the tests in this process.
-int work(bool report_leaks) {
+int work(bool report_leaks, bool ktap) {
     const RunLog log(number_in("KMIRROR_TEST_WORKER", -1));
     testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
     const int first_number = number_in("KMIRROR_TEST_FIRST", 1);
     auto* listener = new Listener(log, static_cast<unsigned>(first_number));
     listeners.Append(listener);  // GoogleTest owns it from here
+    const bool leaks_are_a_case = report_leaks && __lsan_do_recoverable_leak_check != nullptr;
+    if (ktap && first_number == 1) listener->begin_with_plan(leaks_are_a_case ? 1 : 0);
 
     int failed = RUN_ALL_TESTS();
     const testing::UnitTest& all = *testing::UnitTest::GetInstance();
@@ -101,7 +107,7 @@ int work(bool report_leaks) {
         std::fprintf(stderr, "kmirror-tests: filter %s matches no test\n", GTEST_FLAG_GET(filter).c_str());
         return 2;
     }
-    if (report_leaks && __lsan_do_recoverable_leak_check != nullptr) {
+    if (leaks_are_a_case) {
         const bool clean = leaks_nothing();
         listener->extra_case("no memory is leaked by the tests", clean);
         failed |= !clean;
@@ -123,7 +129,7 @@ int main(int argc, char** argv) {
 
     const Options options = own_options(argc, argv);
     if (options.concurrent && GTEST_FLAG_GET(filter) == "*") GTEST_FLAG_SET(filter, concurrent_filter());
-    if (options.here) return work(false);
-    if (std::getenv("KMIRROR_TEST_WORKER") != nullptr) return work(true);
+    if (options.here) return work(false, options.ktap);
+    if (std::getenv("KMIRROR_TEST_WORKER") != nullptr) return work(true, options.ktap);
     return supervise(all_argc, const_cast<char**>(all_argv.data()));
 }
