@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "tools/bench/slab_cell.h"
-#include "tools/kmirror/json.h"
+#include "tools/kmirror/results.h"
 #include "tools/kmirror/table.h"
 
 namespace kmirror::bench {
@@ -224,9 +224,24 @@ void set_memory(Json& json, const std::string& at, const MemorySample& sample) {
     json.set(at + "/slab_bytes", sample.slab_bytes);
 }
 
+std::vector<command::Series> series_of(const std::vector<RowResult>& results, const std::vector<SlabColumn>& columns) {
+    std::vector<command::Series> all;
+    for (const RowResult& result : results)
+        for (std::size_t c = 0; c < columns.size(); ++c)
+            if (result.cells[c].measured())
+                all.push_back({{{"workload", result.row.id()},
+                                {"cpu", result.row.cpu == Cpu::alone ? "alone" : "shared"},
+                                {"implementation", columns[c].name}},
+                               "ns_per_op",
+                               result.cells[c].ns});
+    return all;
+}
+
 bool write_json(const std::string& file, const std::vector<RowResult>& results,
                 const std::vector<MemoryResult>& memory, const std::vector<SlabColumn>& columns) {
-    Json json("kmirror-bench-slab", 1);
+    Json json("kmirror-bench-slab", 2);
+    command::put_origin(json);
+    command::put_series(json, series_of(results, columns));
     json.set("/release", KMIRROR_RELEASE != 0);
     json.set("/faults", KMIRROR_FAULTS != 0);
     for (std::size_t i = 0; i < results.size(); ++i)

@@ -17,7 +17,7 @@
 
 #include "tools/bench/slab_cell.h"
 #include "tools/bench/tree_field.h"
-#include "tools/kmirror/json.h"
+#include "tools/kmirror/results.h"
 #include "tools/kmirror/table.h"
 
 namespace kmirror::bench {
@@ -210,9 +210,21 @@ void set_middle(Json& json, const std::string& at, const std::optional<Middle>& 
     json.set(at + "/high_quartile", middle->high);
 }
 
+std::vector<command::Series> series_of(const std::vector<RowResult>& results, const std::vector<TreeColumn>& columns) {
+    std::vector<command::Series> all;
+    for (const RowResult& result : results)
+        for (std::size_t c = 0; c < columns.size(); ++c)
+            if (result.cells[c].measured())
+                all.push_back({{{"workload", result.row.id()}, {"implementation", columns[c].name}}, "ns_per_op",
+                               result.cells[c].ns()});
+    return all;
+}
+
 bool write_json(const std::string& file, const std::vector<RowResult>& results, const std::vector<Memory>& memory,
                 const std::vector<TreeColumn>& columns) {
-    Json json("kmirror-bench-tree", 1);
+    Json json("kmirror-bench-tree", 2);
+    command::put_origin(json);
+    command::put_series(json, series_of(results, columns));
     json.set("/release", KMIRROR_RELEASE != 0);
     json.set("/geometric_mean", geometric_mean(results));
     for (std::size_t i = 0; i < results.size(); ++i) {

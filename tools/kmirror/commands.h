@@ -184,6 +184,7 @@ int ab_main(const AbOptions& options);
 // kmirror report: the result files of a folder as one HTML page.
 struct ReportOptions {
     std::string folder;  // of *.json; report.html is written there
+    bool png = false;    // a picture for each workload as well
 };
 int report_main(const ReportOptions& options);
 

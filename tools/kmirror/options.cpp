@@ -268,6 +268,7 @@ CLI::App* add_ab(CLI::App& app, CommandLine& line) {
 CLI::App* add_report(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand("report", "the result files of a folder as one HTML page, report.html there");
     sub->add_option("DIR", line.report.folder, "folder with files of --json")->required();
+    sub->add_flag("--png", line.report.png, "and WORKLOAD.png there for each workload with numbers of tasks; wants gnuplot");
     return sub;
 }
 

@@ -2,7 +2,7 @@
 //
 // kmirror report: the result files of a folder as one HTML page that needs nothing else.
 //
-// Owns     DIR/report.html, which is replaced as a whole or not at all.
+// Owns     DIR/report.html, which is replaced as a whole or not at all, and with --png DIR/WORKLOAD.png.
 // Fails    with kBadInput when the folder holds no result, with kFoundWrong when the page cannot be written.
 
 #include <fmt/format.h>
@@ -17,6 +17,7 @@
 #include "tools/kmirror/compare_table.h"
 #include "tools/kmirror/lkp_table.h"
 #include "tools/kmirror/report_plot.h"
+#include "tools/kmirror/report_png.h"
 #include "tools/kmirror/table.h"
 
 namespace kmirror::command {
@@ -135,6 +136,8 @@ Line& line_named(std::vector<Line>& lines, const std::string& name) {
     return lines.back();
 }
 
+constexpr const char *kTasks = "tasks", *kRate = "operations/s";
+
 struct Plot {
     std::string workload;
     std::vector<Line> lines;
@@ -147,7 +150,7 @@ Plot& plot_named(std::vector<Plot>& plots, const std::string& name) {
     return plots.back();
 }
 
-std::string scaling(const std::vector<Results>& results) {
+std::vector<Plot> scaling_plots(const std::vector<Results>& results) {
     std::vector<Plot> plots;
     for (const Results& result : results)
         for (const Series& series : result.series)
@@ -155,13 +158,30 @@ std::string scaling(const std::vector<Results>& results) {
                 line_named(plot_named(plots, axis_of(series.axes, "workload")).lines,
                            variant_of(result, series.axes, results.size() > 1))
                     .points.emplace_back(std::strtod(tasks.c_str(), nullptr), mean(series.values));
+    for (Plot& plot : plots)
+        for (Line& line : plot.lines) std::sort(line.points.begin(), line.points.end());
+    return plots;
+}
+
+std::string scaling(const std::vector<Plot>& plots) {
     if (plots.empty()) return "";
     std::string html = "<h2>Operations per second by number of tasks</h2><div class='plots'>";
-    for (Plot& plot : plots) {
-        for (Line& line : plot.lines) std::sort(line.points.begin(), line.points.end());
-        html += fmt::format("<div><h3>{}</h3>{}</div>", escaped(plot.workload), line_plot(plot.lines, "tasks", "operations/s"));
-    }
+    for (const Plot& plot : plots)
+        html += fmt::format("<div><h3>{}</h3>{}</div>", escaped(plot.workload), line_plot(plot.lines, kTasks, kRate));
     return html + "</div>\n";
+}
+
+// One picture for each workload. False, and said, when one could not be drawn.
+bool draw_pngs(const std::string& folder, const std::vector<Plot>& plots) {
+    for (const Plot& plot : plots) {
+        const std::string file = fmt::format("{}/{}.png", folder, plot.workload);
+        if (!png_plot(file, plot.workload, plot.lines, kTasks, kRate)) {
+            fmt::print(stderr, "kmirror: {} could not be drawn\n", file);
+            return false;
+        }
+        fmt::print("{}\n", file);
+    }
+    return true;
 }
 
 bool is_wait(const std::string& metric) { return metric.starts_with("lock.") && metric.ends_with(".wait%"); }
@@ -223,9 +243,15 @@ bool write(const std::string& file, const std::string& text) {
 int report_main(const ReportOptions& options) {
     const std::vector<File> files = read_folder(options.folder);
     if (files.empty()) return bad_option("report", options.folder, "it takes a folder with result files of --json");
+    if (options.png && !has_gnuplot()) {
+        fmt::print(stderr, "kmirror: --png is drawn by gnuplot, which is not here; `make deps` or apt-get install gnuplot-nox "
+                           "brings it\n");
+        return kBadInput;
+    }
     std::vector<Results> results;
     for (const File& file : files) results.push_back(file.results);
-    const std::string page = kStyle + scaling(results) + lock_waits(results) + memory(files) + comparisons(results) +
+    const std::vector<Plot> plots = scaling_plots(results);
+    const std::string page = kStyle + scaling(plots) + lock_waits(results) + memory(files) + comparisons(results) +
                              origins(files) + "</body></html>\n";
     const std::string file = options.folder + "/report.html";
     if (!write(file, page)) {
@@ -233,7 +259,7 @@ int report_main(const ReportOptions& options) {
         return kFoundWrong;
     }
     fmt::print("{}\n", file);
-    return kDone;
+    return !options.png || draw_pngs(options.folder, plots) ? kDone : kFoundWrong;
 }
 
 }  // namespace kmirror::command

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "slab/stress_load.h"
-#include "tools/kmirror/json.h"
+#include "tools/kmirror/results.h"
 
 #include <cstdint>
 #include <string>
@@ -58,7 +58,10 @@ std::string capacity_text(int capacity);
 // Tables and verdict on stdout.
 void print_stress(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict);
 
-// Schema "kmirror-stress", version 2: since then each run has a generation.
+// One value each: the runs are not repeated.
+std::vector<Series> stress_series(const std::vector<StressRun> &runs);
+
+// Schema "kmirror-stress", version 3: since then there are series.
 Json stress_json(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict);
 
 } // namespace kmirror::command

@@ -143,16 +143,39 @@ void print_stress(const std::vector<StressRun> &runs, const stress::Plan &plan, 
     print_verdict(verdict);
 }
 
+std::vector<Series> stress_series(const std::vector<StressRun> &runs)
+{
+    std::vector<Series> all;
+    for (const StressRun &run : runs) {
+        const stress::Figures &figures = run.figures;
+        const auto add = [&](const std::string &metric, double value) {
+            all.push_back({{{"workload", run.load},
+                            {"generation", run.generation},
+                            {"sheaves", std::to_string(run.capacity)},
+                            {"machine", kmirror_machine_describe()}},
+                           metric,
+                           {value}});
+        };
+        add("run.fail", static_cast<double>(figures.wrong.size()));
+        add("operations_per_second_per_cpu", figures.operations_per_second_per_cpu());
+        add("latency_ns.p50", static_cast<double>(figures.latency.percentile(0.5)));
+        add("latency_ns.p99", static_cast<double>(figures.latency.percentile(0.99)));
+        add("latency_ns.max", static_cast<double>(figures.latency.max()));
+        for (const kmirror_lock_stat &lock : figures.locks)
+            if (lock.acquisitions)
+                add(std::string("lock.") + lock.name + ".per_1000", figures.acquisitions_per_1000(lock.name));
+    }
+    return all;
+}
+
 Json stress_json(const std::vector<StressRun> &runs, const stress::Plan &plan, const StressVerdict &verdict)
 {
-    Json json("kmirror-stress", 2);
-    json.set("/machine/description", kmirror_machine_describe());
-    json.set("/machine/cpus", slab_under_test().nr_cpus());
-    json.set("/machine/nodes", slab_under_test().nr_nodes());
+    Json json("kmirror-stress", 3);
+    put_origin(json);
     json.set("/plan/cpus", plan.cpus);
     json.set("/plan/threads", plan.threads);
     json.set("/plan/seed", plan.seed);
-    json.set("/implementation", slab_under_test().name);
+    put_series(json, stress_series(runs));
     for (std::size_t i = 0; i < runs.size(); i++)
         put_run(json, "/runs/" + std::to_string(i), runs[i]);
     if (verdict.compared) {
