@@ -215,4 +215,15 @@ static inline size_t ops_loop_kmalloc(size_t bytes, size_t n)
     return n;
 }
 
+/* ---- the entries of a table, in its order ------------------------------------------------------------------- */
+
+#define OPS_CPU_ENTRIES                                                                                     \
+    .cpu_pin = ops_cpu_pin, .cpu_unpin = ops_cpu_unpin, .cpu = ops_cpu, .nr_cpus = ops_nr_cpus,             \
+    .nr_nodes = ops_nr_nodes, .cpu_node = cpu_to_node, .cpu_online = ops_cpu_online,                        \
+    .cpu_set_online = ops_cpu_set_online
+#define OPS_LOOP_ENTRIES(sheaf)                                                                             \
+    .loop_pair = ops_loop_pair, .loop_alloc = ops_loop_alloc, .loop_free = ops_loop_free,                   \
+    .loop_batch = ops_loop_batch, .loop_bulk = ops_loop_bulk, .loop_random = ops_loop_random,               \
+    .loop_sheaf = (sheaf), .loop_kmalloc = ops_loop_kmalloc
+
 #endif /* KMIRROR_SLAB_OPS_FILL_H */

@@ -24,7 +24,7 @@ TEST_HELP  := $(sort $(filter-out %_test.cpp,\
                 $(addprefix tools/kmirror/,table.cpp json.cpp options.cpp contention_report.cpp lkp_table.cpp compare_table.cpp results.cpp \
                   report.cpp report_plot.cpp report_png.cpp stress_report.cpp) $(wildcard $(addprefix tools/kmirror/,slab*.cpp strace_*.cpp replay*.cpp)))
 TEST_C     := $(sort $(wildcard lib/kernel/tests/*.c radix-tree-tests/*.c slab/*.c))
-BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp tools/bench/*.c) $(addprefix tools/kmirror/,table.cpp json.cpp results.cpp))
+BENCH_SRCS := $(sort $(wildcard tools/bench/*.cpp tools/bench/*.c) $(addprefix tools/kmirror/,table.cpp json.cpp results.cpp) slab/implementation.cpp)
 
 # 32 bit: what needs hwloc or libdw has a stand-in; the load of make stress and make sweep, and the tests
 # of both, of debugging, of the command, of lib/mm and of cmocka's API stay away.

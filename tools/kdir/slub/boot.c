@@ -115,8 +115,6 @@ static void apply_settings(void)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------- */
 
-int hotplug_node_callback(int (*callback)(unsigned long action, int nid));
-
 static struct notifier_block notified;
 static bool notified_by_node;
 

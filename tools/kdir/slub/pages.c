@@ -23,6 +23,7 @@ _Static_assert(KDIR_PG_PFMEMALLOC == PG_pfmemalloc, "a page's flags");
 _Static_assert(KDIR_PG_HEAD == PG_head, "a page's flags");
 _Static_assert(KDIR_PG_ACTIVE == PG_active, "a page's flags");
 _Static_assert(KDIR_PG_WORKINGSET == PG_workingset, "a page's flags");
+_Static_assert(KDIR_VMALLOC_BYTES == KMIRROR_VMALLOC_BYTES, "the room of vmalloc()");
 _Static_assert(offsetof(struct page, compound_head) == sizeof(long), "the word that leads to the head");
 _Static_assert(offsetof(struct page, page_type) == 7 * sizeof(long), "a word that no kernel touches");
 

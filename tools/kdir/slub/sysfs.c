@@ -67,12 +67,6 @@ void kobject_del(struct kobject *object)
     object->state_in_sysfs = 0;
 }
 
-struct kobject *kobject_get(struct kobject *object)
-{
-    __atomic_fetch_add(&object->references, 1, __ATOMIC_SEQ_CST);
-    return object;
-}
-
 void kobject_put(struct kobject *object)
 {
     if (__atomic_sub_fetch(&object->references, 1, __ATOMIC_SEQ_CST) > 0)

@@ -21,9 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-int kmirror_cpu_lease(int cpu);
-int kmirror_cpu_release(void);
-
 enum { MOST_WORKERS = 64 };
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -59,20 +56,22 @@ static void dequeue(struct work_struct *work)
     nr_pending--;
 }
 
-/* Under guard, which is given up meanwhile. The work may free itself or queue itself anew. */
+static void call_func(void *work)
+{
+    ((struct work_struct *)work)->func(work);
+}
+
+/* Under guard, which is given up meanwhile. The work may queue itself anew, and is there until it has ended. */
 static void run(struct work_struct *work)
 {
-    const work_func_t func = work->func;
     const int cpu = work->cpu;
 
     dequeue(work);
     work->running = true;
     pthread_mutex_unlock(&guard);
-    if (cpu >= 0)
-        kmirror_cpu_lease(cpu);
-    func(work);
-    if (cpu >= 0)
-        kmirror_cpu_release();
+    /* On a CPU that has left meanwhile it is done where we are, as a kernel's unbound workers do. */
+    if (cpu < 0 || smp_call_function_single(cpu, call_func, work, 1))
+        call_func(work);
     pthread_mutex_lock(&guard);
     work->running = false;
     pthread_cond_broadcast(&done);

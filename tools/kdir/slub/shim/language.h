@@ -14,21 +14,15 @@
 
 /* ---- attributes and marks ---------------------------------------------------------------------------------- */
 
-#define __no_sanitize_or_inline __always_inline
 #define __realloc_size(...)
 #define __alloc_size__(...)
 #define __cleanup(function) __attribute__((__cleanup__(function)))
 #define __ro_after_init
-#define __refdata
-#define __init_or_module
 #define __bpf_kfunc
 #define __bpf_kfunc_start_defs() extern int kdir_no_kfuncs
 #define __bpf_kfunc_end_defs() extern int kdir_no_kfuncs
-#define __ref
 #define __no_kmsan_checks
 #define __read_mostly
-#define __used __attribute__((__used__))
-#define __nonstring
 #define static_assert _Static_assert
 #define __is_defined(option) KM_OPT_IS_ONE(option)
 
@@ -36,8 +30,6 @@
 #define _THIS_IP_ ({ __label__ kdir_here; kdir_here: (unsigned long)&&kdir_here; })
 #undef BUILD_BUG_ON_MSG
 #define BUILD_BUG_ON_MSG(condition, text) BUG_ON(condition)
-#define BUILD_BUG_ON_ZERO(condition) 0
-#define BUILD_BUG() BUG()
 
 #ifndef KDIR_OWN_FREEPTR
 typedef struct {
@@ -51,7 +43,6 @@ typedef struct {
 #define DEFINE_STATIC_KEY_MAYBE(option, name) KDIR_KEY_MAYBE(option, name)
 #define KDIR_KEY_MAYBE(option, name) struct static_key_false name
 #define DECLARE_STATIC_KEY_MAYBE(option, name) extern struct static_key_false name
-#define DEFINE_STATIC_KEY_MAYBE_RO DEFINE_STATIC_KEY_MAYBE
 
 DECLARE_STATIC_KEY_FALSE(init_on_alloc);
 DECLARE_STATIC_KEY_FALSE(init_on_free);
@@ -59,11 +50,6 @@ DECLARE_STATIC_KEY_FALSE(init_on_free);
 static inline bool want_init_on_alloc(gfp_t gfp)
 {
     return static_branch_unlikely(&init_on_alloc) || gfp & KDIR_GFP_ZERO;
-}
-
-static inline bool want_init_on_free(void)
-{
-    return static_branch_unlikely(&init_on_free);
 }
 
 /* A parameter of the kernel's command line: runtime.c finds it in its section by its name. */
@@ -91,8 +77,6 @@ struct kdir_parameter {
 #define KDIR_SET_OF_slab_max_order setup_slub_max_order
 #define KDIR_SET_OF_slub_max_order setup_slub_max_order
 #define KDIR_SET_OF_slab_strict_numa setup_slab_strict_numa
-#define KDIR_GLUED(a, b) KDIR_GLUE(a, b)
-#define KDIR_GLUE(a, b) a##b
 #define __setup_param(text, id, function, early) \
     static const struct kdir_parameter kdir_parameter_##id                                      \
         __attribute__((used, section("kdir_params"), aligned(8))) = {(text), .setup = (function)}
@@ -130,9 +114,7 @@ int kdir_printk(const char *format, ...);
 
 /* ---- arithmetic -------------------------------------------------------------------------------------------- */
 
-#define check_add_overflow(a, b, sum) __builtin_add_overflow((a), (b), (sum))
 #define check_mul_overflow(a, b, product) __builtin_mul_overflow((a), (b), (product))
-#define check_sub_overflow(a, b, difference) __builtin_sub_overflow((a), (b), (difference))
 
 static inline size_t size_mul(size_t a, size_t b)
 {
@@ -148,12 +130,9 @@ static inline size_t size_add(size_t a, size_t b)
     return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
 }
 
-#define array_size(a, b) size_mul((a), (b))
-#define array3_size(a, b, c) size_mul(size_mul((a), (b)), (c))
 #define flex_array_size(pointer, member, count) size_mul((count), sizeof((pointer)->member[0]))
 #define struct_size(pointer, member, count) size_add(sizeof(*(pointer)), flex_array_size(pointer, member, count))
 #define struct_size_t(type, member, count) struct_size((type *)NULL, member, count)
-#define overflows_type(value, type) 0
 
 /* A division by a number that stays the same; the machine divides fast enough. */
 struct reciprocal_value {
@@ -173,23 +152,16 @@ static inline u32 reciprocal_divide(u32 number, struct reciprocal_value by)
 #define mult_frac(number, times, over) ((number) / (over) * (times) + (number) % (over) * (times) / (over))
 #define div_u64(a, b) ((u64)(a) / (u32)(b))
 #define swab(word) __builtin_bswap64(word)
-#define do_div(n, base) \
-    __extension__({ u32 kdir_rest = (u32)((n) % (base)); (n) /= (base); kdir_rest; })
 
-/* ---- clean-up at the end of a scope ------------------------------------------------------------------------ */
+/* ---- clean-up at the end of a scope: nobody here asks for any but guard(preempt)() ---------------------------- */
 
-#define __free(name) __cleanup(kdir_free_##name)
 #define DEFINE_FREE(name, type, action)                       \
     static inline void kdir_free_##name(void *place)          \
     {                                                         \
         type _T = *(type *)place;                             \
         action;                                               \
     }
-#define no_free_ptr(pointer) \
-    __extension__({ __typeof__(pointer) kdir_kept = (pointer); (pointer) = NULL; kdir_kept; })
-#define return_ptr(pointer) return no_free_ptr(pointer)
 
-/* guard(preempt)() is the only one that is wanted. */
 static inline void kdir_guard_end(int *held)
 {
     (void)held;

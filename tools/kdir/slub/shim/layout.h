@@ -9,6 +9,7 @@
 #define KDIR_NODE_SHIFT (__SIZEOF_LONG__ * 8 - 8)
 #define KDIR_ORDER_SHIFT 16
 #define KDIR_ORDER_MASK 0xfUL
+#define KDIR_VMALLOC_BYTES (1UL << 36)
 #define KDIR_PG_LOCKED 0
 #define KDIR_PG_PFMEMALLOC 2
 #define KDIR_PG_HEAD 6

@@ -3,6 +3,9 @@
 #ifndef KDIR_SHIM_NUMA_H
 #define KDIR_SHIM_NUMA_H
 
+#include <linux/memory.h>
+#include <linux/mempolicy.h>
+
 struct zone {
     int node;
 };
@@ -29,16 +32,6 @@ const int *kmirror_node_fallback(int node, int *count);
 
 typedef struct pglist_data pg_data_t;
 
-/* As in this library's <linux/mempolicy.h>. */
-struct mempolicy {
-    unsigned short mode;
-    int il_prev;
-    nodemask_t nodes;
-};
-enum { MPOL_DEFAULT, MPOL_PREFERRED, MPOL_BIND, MPOL_INTERLEAVE, MPOL_LOCAL };
-struct mempolicy *kmirror_mempolicy(void);
-int mempolicy_slab_node(void);
-
 /* The thread, as far as the allocator looks at it. */
 struct kdir_task {
     int pid;
@@ -49,8 +42,6 @@ struct kdir_task {
 #define current (&(struct kdir_task){KM_CURRENT->pid ?: kmirror_task_pid(), kmirror_mempolicy()})
 #endif
 
-#define __node_distance_kdir node_distance
-#define RECLAIM_DISTANCE 30
 #define get_cycles() ((unsigned long)__builtin_ia32_rdtsc())
 
 /* ---- nodes that come and go -------------------------------------------------------------------------------- */
@@ -68,14 +59,6 @@ struct node_notify {
 struct memory_notify {
     int status_change_nid;
     int status_change_nid_normal;
-};
-enum {
-    NODE_ADDING_FIRST_MEMORY = 1 << 0,
-    NODE_ADDED_FIRST_MEMORY = 1 << 1,
-    NODE_CANCEL_ADDING_FIRST_MEMORY = 1 << 2,
-    NODE_REMOVING_LAST_MEMORY = 1 << 3,
-    NODE_REMOVED_LAST_MEMORY = 1 << 4,
-    NODE_CANCEL_REMOVING_LAST_MEMORY = 1 << 5
 };
 #define MEM_ONLINE NODE_ADDED_FIRST_MEMORY
 #define MEM_GOING_OFFLINE NODE_REMOVING_LAST_MEMORY

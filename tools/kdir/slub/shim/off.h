@@ -9,7 +9,6 @@
 
 #define kasan_reset_tag(pointer) ((void *)(pointer))
 #define kasan_cache_create(...) ((void)0)
-#define kasan_cache_create_kmalloc(...) ((void)0)
 #define kasan_poison_slab(slab) ((void)0)
 #define kasan_init_slab_obj(cache, object) ((void *)(object))
 #define kasan_slab_alloc(cache, object, ...) ((void *)(object))
@@ -20,13 +19,10 @@
 #define kasan_krealloc(object, ...) ((void *)(object))
 #define kasan_kfree_large(...) ((void)0)
 #define kasan_unpoison_range(...) ((void)0)
-#define kasan_poison_range_kdir(...) ((void)0)
 #define kasan_unpoison_new_object(...) ((void)0)
 #define kasan_poison_new_object(...) ((void)0)
 #define kasan_metadata_size(...) 0
-#define kasan_never_merge() 0
 #define kasan_has_integrated_init() false
-#define kasan_hw_tags_enabled() false
 #define kasan_check_byte(object) true
 #define kasan_cache_shrink(cache) ((void)0)
 #define kasan_cache_shutdown(cache) ((void)0)
@@ -55,8 +51,6 @@
 #define kmemleak_free(...) ((void)0)
 #define kmemleak_not_leak(...) ((void)0)
 #define kmemleak_ignore(...) ((void)0)
-#define kmemleak_no_scan(...) ((void)0)
-#define kmemleak_update_trace(...) ((void)0)
 #define debug_check_no_locks_freed(...) ((void)0)
 #define debug_check_no_obj_freed(...) ((void)0)
 #define __kcsan_check_access(...) ((void)0)
@@ -67,8 +61,6 @@
 #define no_hash_pointers_enable(...) 0
 #define debug_pagealloc_enabled_static() false
 #define copy_from_kernel_nofault(...) 0
-#define fs_reclaim_acquire(gfp) ((void)0)
-#define fs_reclaim_release(gfp) ((void)0)
 
 /* ---- failures: a point of this library's, asked by the cache's name ------------------------------------------ */
 
@@ -85,7 +77,6 @@ struct list_lru;
 #define mem_alloc_profiling_enabled() false
 #define mem_alloc_profiling_permanently_disabled() true
 #define alloc_hooks(call) (call)
-#define alloc_hooks_tag(tag, call) (call)
 #define trace_kmem_cache_alloc(...) ((void)0)
 #define trace_kmem_cache_free(...) ((void)0)
 #define trace_kmalloc(...) ((void)0)
@@ -102,9 +93,6 @@ struct list_lru;
 #define NR_SLAB_RECLAIMABLE_B 0
 #define NR_SLAB_UNRECLAIMABLE_B 1
 enum node_stat_item { KDIR_NO_STATISTICS };
-#define set_page_owner_kdir(...) ((void)0)
-#define register_btf_id_dtor_kfuncs(...) ((void)0)
-#define BTF_TYPE_TAG(tag)
 #define EXPORT_TRACEPOINT_SYMBOL(name) _Static_assert(1, "")
 
 /* ---- stacks: a track keeps the caller's address alone -------------------------------------------------------- */
@@ -124,19 +112,13 @@ typedef u32 depot_stack_handle_t;
 #undef module_init
 #define module_init(function) static inline int kdir_initcall_##function(void) { return (function)(); }
 #endif
-#define postcore_initcall(function) static inline int kdir_initcall_##function(void) { return (function)(); }
-#define console_kdir 0
 #define add_taint(...) ((void)0)
 #define TAINT_BAD_PAGE 0
 #define LOCKDEP_NOW_UNRELIABLE 0
-#define print_track_kdir 0
 #define is_swiotlb_allocated() false
 #define num_present_cpus() num_possible_cpus()
 #define dma_get_cache_alignment() 1
-#define flush_dcache_kdir 0
-#define oops_in_progress 0
 #define prefetchw(address) __builtin_prefetch((address), 1)
 #define prefetch(address) __builtin_prefetch(address)
-#define kvfree_kdir 0
 
 #endif /* KDIR_SHIM_OFF_H */

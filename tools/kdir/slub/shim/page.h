@@ -65,8 +65,7 @@ enum pageflags {
     PG_locked = KDIR_PG_LOCKED,
     PG_head = KDIR_PG_HEAD,
     PG_active = KDIR_PG_ACTIVE,
-    PG_workingset = KDIR_PG_WORKINGSET,
-    PG_pfmemalloc_kmirror = KDIR_PG_PFMEMALLOC
+    PG_workingset = KDIR_PG_WORKINGSET
 };
 
 /* ---- from an address to its page and back ------------------------------------------------------------------ */
@@ -110,9 +109,7 @@ static inline void *kdir_page_address(const struct page *page)
 }
 #define page_address(p_) kdir_page_address((const struct page *)(p_))
 #define folio_address(f_) page_address(f_)
-#define page_folio(p_) ((struct folio *)kdir_head((const struct page *)(p_)))
 #define folio_page(f_, n) ((struct page *)(f_) + (n))
-#define page_slab_kdir(p_) ((struct slab *)(p_))
 
 #define page_to_nid(p_) ((int)(KDIR_FLAGS((const struct page *)(p_)) >> KDIR_NODE_SHIFT))
 #define folio_nid(f_) page_to_nid(f_)
@@ -133,13 +130,11 @@ static inline unsigned int kdir_order(const struct page *page)
 #define folio_size(f_) (PAGE_SIZE << folio_order(f_))
 #define page_size(p_) (PAGE_SIZE << compound_order(p_))
 #define folio_flags(f_, n) ((unsigned long *)&KDIR_FLAGS(&(f_)->page))
-#define folio_test_large(f_) ((KDIR_FLAGS((const struct page *)(f_)) & (1UL << PG_head)) != 0)
 #define PageTail(p_) ((READ_ONCE((p_)->compound_info) & 1) != 0)
-#define page_to_phys(p_) (page_to_pfn(p_) << PAGE_SHIFT)
 
 /* ---- flags and types --------------------------------------------------------------------------------------- */
 
-/* A memory policy's kind of page flag: folio_test_NAME() and its friends. */
+/* folio_test_NAME(), folio_set_NAME() and the like. */
 #define KDIR_FOLIO_FLAG(name, bit)                                                          \
     static inline bool folio_test_##name(const struct folio *folio)                         \
     {                                                                                       \
@@ -162,7 +157,7 @@ KDIR_FOLIO_FLAG(workingset, PG_workingset)
 
 /* page_type: what the page is, in the top byte. */
 #define KDIR_TYPE_NONE 0xffffffffu
-#define KDIR_PAGE_TYPE(Name, name, number)                                                  \
+#define KDIR_PAGE_TYPE(name, number)                                                        \
     static inline bool kdir_is_##name(const void *page)                                     \
     {                                                                                       \
         return READ_ONCE(((const struct page *)page)->page_type) >> 24 == (number);         \
@@ -175,8 +170,8 @@ KDIR_FOLIO_FLAG(workingset, PG_workingset)
     {                                                                                       \
         WRITE_ONCE(((struct page *)page)->page_type, KDIR_TYPE_NONE);                       \
     }
-KDIR_PAGE_TYPE(Slab, slab, 0xf5)
-KDIR_PAGE_TYPE(LargeKmalloc, large_kmalloc, 0xf8)
+KDIR_PAGE_TYPE(slab, 0xf5)
+KDIR_PAGE_TYPE(large_kmalloc, 0xf8)
 #define PageSlab(p_) kdir_is_slab(p_)
 #define __SetPageSlab(p_) kdir_set_slab(p_)
 #define __ClearPageSlab(p_) kdir_clear_slab(p_)
@@ -189,18 +184,12 @@ KDIR_PAGE_TYPE(LargeKmalloc, large_kmalloc, 0xf8)
 #define folio_test_large_kmalloc(f_) kdir_is_large_kmalloc(f_)
 #define __folio_set_large_kmalloc(f_) kdir_set_large_kmalloc(f_)
 #define __folio_clear_large_kmalloc(f_) kdir_clear_large_kmalloc(f_)
-#define page_has_type(p_) ((int)READ_ONCE((p_)->page_type) >> 24 != -1)
 
 static inline bool page_is_pfmemalloc(const struct page *page)
 {
-    return KDIR_FLAGS(page) & (1UL << PG_pfmemalloc_kmirror);
+    return KDIR_FLAGS(page) & (1UL << KDIR_PG_PFMEMALLOC);
 }
 #define folio_is_pfmemalloc(f_) page_is_pfmemalloc(&(f_)->page)
-
-static inline void page_mapcount_reset(struct page *page)
-{
-    page->page_type = KDIR_TYPE_NONE;
-}
 
 enum pagetype { PGTY_slab = 0xf5, PGTY_large_kmalloc = 0xf8 };
 

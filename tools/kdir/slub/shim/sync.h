@@ -111,7 +111,6 @@ struct workqueue_struct;
 #define WQ_PERCPU 0
 #define WQ_HIGHPRI 0
 #define system_highpri_wq NULL
-#define system_wq NULL
 #define KDIR_WORK(function) ((struct work_struct){.func = (function), .cpu = -1})
 #define INIT_WORK(work, function) ((void)(*(work) = KDIR_WORK(function)))
 #define INIT_WORK_ONSTACK(work, function) INIT_WORK(work, function)
@@ -155,7 +154,6 @@ struct hrtimer {
     enum hrtimer_restart (*function)(struct hrtimer *timer);
 };
 #define hrtimer_setup(timer, does, clock, mode) ((timer)->function = (does))
-#define hrtimer_init(timer, clock, mode) ((void)(timer))
 #define hrtimer_start(timer, time, mode) ((void)(timer)->function(timer))
 
 /* ---- grace periods ----------------------------------------------------------------------------------------- */
@@ -231,14 +229,12 @@ static inline struct llist_node *llist_del_first(struct llist_head *head)
 /* ---- asserting --------------------------------------------------------------------------------------------- */
 
 #define lockdep_assert_irqs_disabled() ((void)0)
-#define lockdep_assert_preemption_disabled() ((void)0)
 #define lockdep_register_key(key) ((void)(key))
 #define lockdep_unregister_key(key) ((void)(key))
 #define might_alloc(gfp) ((void)(gfp))
 #define DEFINE_WAIT_OVERRIDE_MAP(name, type) int name
 #define lock_map_acquire_try(map) ((void)(map))
 #define lock_map_release(map) ((void)(map))
-#define debug_locks 0
 #define NOKPROBE_SYMBOL(name) _Static_assert(1, #name)
 
 #endif /* KDIR_SHIM_SYNC_H */

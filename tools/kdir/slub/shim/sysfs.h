@@ -48,7 +48,6 @@ struct kset {
 
 #define __ATTR(label, permissions, show_, store_) \
     {.attr = {.name = #label, .mode = (permissions)}, .show = (show_), .store = (store_)}
-#define __ATTR_RO(label) __ATTR(label, 0444, label##_show, NULL)
 #define __ATTR_RO_MODE(label, permissions) __ATTR(label, permissions, label##_show, NULL)
 #define __ATTR_RW_MODE(label, permissions) __ATTR(label, permissions, label##_show, label##_store)
 #define ATTRIBUTE_GROUPS(label)                                             \
@@ -61,12 +60,9 @@ int kobject_init_and_add(struct kobject *object, const struct kobj_type *type, s
                          const char *format, ...);
 void kobject_del(struct kobject *object);
 void kobject_put(struct kobject *object);
-struct kobject *kobject_get(struct kobject *object);
 int sysfs_create_link(struct kobject *folder, struct kobject *target, const char *name);
 void sysfs_remove_link(struct kobject *folder, const char *name);
 int sysfs_create_group(struct kobject *object, const struct attribute_group *group);
-#define kobject_uevent(object, action) ((void)0)
-#define kobject_name(object) ((object)->name)
 
 int sysfs_emit(char *text, const char *format, ...);
 int sysfs_emit_at(char *text, int at, const char *format, ...);
